@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * sch_zrtt: netlink contract between the qdisc, tc(8) and monitors.
+ *
+ * Fixed-point formats used below:
+ *   Q30  probability, 1 << 30 is 100 %
+ *   Q16  exponent alpha, 1 << 16 is 1.0
+ */
+#ifndef _UAPI_LINUX_PKT_SCHED_ZRTT_H
+#define _UAPI_LINUX_PKT_SCHED_ZRTT_H
+
+#include <linux/types.h>
+
+#define TC_ZRTT_P_ONE		(1U << 30)	/* 100 %, Q30 */
+#define TC_ZRTT_ALPHA_ONE	(1U << 16)	/* exponent 1.0, Q16 */
+
+/* Presets: what TCA_ZRTT_MODE sets; attributes beside it override the preset. */
+enum tc_zrtt_mode {
+	TC_ZRTT_MODE_ZRTT,	/* capped alpha, rate feedback, PI2, spaced marks */
+	TC_ZRTT_MODE_PAPER,	/* Zhang and Ye 2004, eq. (4) and (5) on BLUE */
+	TC_ZRTT_MODE_MRTT,	/* Matsuda et al. 2002: alpha 2 on BLUE */
+	TC_ZRTT_MODE_PRTO,	/* Habib et al. 2002: Padhye ratio on BLUE */
+	TC_ZRTT_MODE_BLUE,	/* Feng et al. 2002: the same P for every flow */
+	__TC_ZRTT_MODE_MAX,
+};
+
+/* What turns queue events into P_b. */
+enum tc_zrtt_controller {
+	TC_ZRTT_CTL_BLUE,	/* additive steps on overflow and idle events */
+	TC_ZRTT_CTL_PBLUE,	/* BLUE with steps proportional to P_b */
+	TC_ZRTT_CTL_PI2,	/* PI controller on sqrt(P_b), RFC 9332 */
+	__TC_ZRTT_CTL_MAX,
+};
+
+/* What turns P_b into the exponent alpha. */
+enum tc_zrtt_alpha {
+	TC_ZRTT_ALPHA_CAPPED,	/* min(alpha_max, pth / P_b) */
+	TC_ZRTT_ALPHA_AUTO,	/* regression of log rate on log RTT */
+	TC_ZRTT_ALPHA_PAPER,	/* min(2, pth / P_b), eq. (5) */
+	TC_ZRTT_ALPHA_FIXED,	/* TCA_ZRTT_ALPHA */
+	__TC_ZRTT_ALPHA_MAX,
+};
+
+/* How far a sender's RTT hint is believed. */
+enum tc_zrtt_hint {
+	TC_ZRTT_HINT_CLAMP,	/* bounded by what the queue saw itself */
+	TC_ZRTT_HINT_TRUST,	/* taken as it is */
+	TC_ZRTT_HINT_IGNORE,	/* not read */
+	__TC_ZRTT_HINT_MAX,
+};
+
+enum {
+	TCA_ZRTT_UNSPEC,
+	TCA_ZRTT_MODE,		/* u32, enum tc_zrtt_mode */
+	TCA_ZRTT_LIMIT,		/* u32, packets; a GSO packet counts its segments */
+	TCA_ZRTT_CONTROLLER,	/* u32, enum tc_zrtt_controller */
+	TCA_ZRTT_TARGET,	/* u32, microseconds of sojourn */
+	TCA_ZRTT_TUPDATE,	/* u32, microseconds between controller updates */
+	TCA_ZRTT_THRESHOLD,	/* u32, packets, BLUE's q_lim */
+	TCA_ZRTT_FREEZE,	/* u32, microseconds, BLUE's freeze_time */
+	TCA_ZRTT_INCREMENT,	/* u32, Q30, BLUE's d1 */
+	TCA_ZRTT_DECREMENT,	/* u32, Q30, BLUE's d2 */
+	TCA_ZRTT_ALPHA_LAW,	/* u32, enum tc_zrtt_alpha */
+	TCA_ZRTT_ALPHA,		/* u32, Q16, exponent of TC_ZRTT_ALPHA_FIXED */
+	TCA_ZRTT_ALPHA_MAX,	/* u32, Q16, cap of TC_ZRTT_ALPHA_CAPPED and _AUTO */
+	TCA_ZRTT_PTH,		/* u32, Q30, P_th of the alpha law */
+	TCA_ZRTT_FEEDBACK,	/* u32, exponent of the rate feedback, 0 = off */
+	TCA_ZRTT_MARK_MAX,	/* u32, Q30, largest P_i that still marks */
+	TCA_ZRTT_FLOWS,		/* u32, slots of the flow table, power of two */
+	TCA_ZRTT_HINT,		/* u32, enum tc_zrtt_hint */
+	TCA_ZRTT_STRIP,		/* u8, 0 or 1: blank the hint in forwarded packets */
+	TCA_ZRTT_HANDSHAKE,	/* u8, 0 or 1: take RTTs from TCP handshakes */
+	TCA_ZRTT_ECN,		/* u8, 0 or 1: mark ECT packets */
+	TCA_ZRTT_SPLIT_GSO,	/* u8, 0 or 1: queue the segments of a GSO packet */
+	__TCA_ZRTT_MAX,
+};
+#define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
+
+/* Ranges, both ends allowed. */
+#define TC_ZRTT_LIMIT_MIN	1		/* packets */
+#define TC_ZRTT_LIMIT_MAX	1000000		/* packets */
+#define TC_ZRTT_TARGET_MIN	100		/* microseconds */
+#define TC_ZRTT_TARGET_MAX	1000000		/* microseconds */
+#define TC_ZRTT_TUPDATE_MIN	1000		/* microseconds */
+#define TC_ZRTT_TUPDATE_MAX	1000000		/* microseconds */
+#define TC_ZRTT_THRESHOLD_MIN	1		/* packets */
+#define TC_ZRTT_THRESHOLD_MAX	1000000		/* packets */
+#define TC_ZRTT_FREEZE_MIN	1000		/* microseconds */
+#define TC_ZRTT_FREEZE_MAX	10000000	/* microseconds */
+#define TC_ZRTT_STEP_MIN	1		/* increment, decrement: Q30 */
+#define TC_ZRTT_STEP_MAX	TC_ZRTT_P_ONE	/* increment, decrement: Q30 */
+#define TC_ZRTT_ALPHA_LIMIT	(4 * TC_ZRTT_ALPHA_ONE)	/* alpha, alpha_max: 0..4, Q16 */
+#define TC_ZRTT_PTH_MIN		(TC_ZRTT_P_ONE / 10000)	/* 0.01 %, Q30 */
+#define TC_ZRTT_PTH_MAX		TC_ZRTT_P_ONE	/* Q30 */
+#define TC_ZRTT_FEEDBACK_MAX	3		/* exponent, from 0 */
+#define TC_ZRTT_FLOWS_MIN	64		/* slots */
+#define TC_ZRTT_FLOWS_MAX	(1U << 22)	/* slots */
+
+/*
+ * Extended statistics. Fields are only ever appended: a reader accepts a
+ * shorter structure and ignores what follows the part it knows.
+ * "Packets" count the segments of a GSO packet one by one, so that
+ * packets_in = sent (basic statistics) + drop_mark + drop_limit + purged
+ *              + backlog_packets.
+ */
+struct tc_zrtt_xstats {
+	__u64 packets_in;	/* packets offered to the queue */
+	__u64 ecn_mark;		/* packets marked CE */
+	__u64 drop_mark;	/* packets dropped by the AQM */
+	__u64 drop_limit;	/* packets dropped at the hard limit */
+	__u64 purged;		/* packets discarded when the qdisc was reset */
+	__u64 hint_ok;		/* packets with a valid hint */
+	__u64 hint_bad;		/* packets with a malformed hint, read as none */
+	__u64 hint_clamped;	/* hints bounded by the clamp policy */
+	__u64 hint_stripped;	/* hints blanked by the strip option */
+	__u64 idle_events;	/* times the queue ran empty */
+	__u64 overflow_events;	/* arrivals above threshold or limit */
+	__u64 evicted;		/* live flows that lost their slot to another */
+	__u32 prob;		/* P_b, Q30 */
+	__u32 alpha;		/* exponent now in use, Q16 */
+	__u32 delay_us;		/* smoothed sojourn, microseconds */
+	__u32 rtt_avg_us;	/* mean RTT over live flows, microseconds, 0 = none known */
+	__u32 flows;		/* live flows, seen in the last 2 s */
+	__u32 flows_hinted;	/* live flows whose RTT comes from a hint */
+	__u32 flows_handshake;	/* live flows whose RTT comes from the handshake */
+	__u32 backlog_packets;	/* packets in the queue */
+	__u32 maxq;		/* largest backlog_packets so far */
+	__u32 dq_rate;		/* departure rate, bytes per second */
+};
+
+#endif
