@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The laboratory of sch_zrtt: real kernels in virtual time, and what they did."""

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian's kernels: find the newest, download, unpack without installing.
+
+Old patch levels vanish from the archive, so no version is written down here:
+apt-cache says at run time which is the newest of a series.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+SERIES = ("6.1", "6.12")
+
+
+class KernelError(RuntimeError):
+    """A kernel could not be found, downloaded or unpacked."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that a guest can boot and modules can be built for."""
+
+    name: str
+    """What the user calls it: 6.1, 6.12 or uml."""
+    release: str
+    """What uname -r says in the guest."""
+    image: Path
+    modules: Path | None
+    """Folder with modules.dep, or None where everything is built in."""
+    build_dir: Path
+    """What make -C wants to build a module."""
+    make_args: tuple[str, ...] = ()
+    """Further arguments of that make, such as ARCH=um."""
+
+
+def cache_dir() -> Path:
+    """The folder for kernels, builds and verdicts; nothing of it is precious."""
+    folder = Path(os.environ.get("ZRTT_CACHE") or Path.home() / ".cache" / "zrtt")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _run(command: list[str], cwd: Path | None = None) -> str:
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise KernelError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def _release_pattern(series: str) -> re.Pattern[str]:
+    """Matches linux-image-RELEASE of a series: neither cloud, rt nor a meta-package."""
+    return re.compile(rf"^linux-image-({re.escape(series)}\.\d+(?:-\d+|\+deb12)-amd64)$")
+
+
+def _version_key(release: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", release))
+
+
+def newest_release(series: str) -> str:
+    """Newest release of a series that has both an image and headers to download."""
+    names = set(_run(["apt-cache", "pkgnames", "linux-image-"]).split())
+    names |= set(_run(["apt-cache", "pkgnames", "linux-headers-"]).split())
+    pattern = _release_pattern(series)
+    releases = [m[1] for m in map(pattern.match, names) if m]
+    for release in sorted(releases, key=_version_key, reverse=True):
+        if f"linux-headers-{release}" in names and all(
+            _has_candidate(f"linux-{part}-{release}") for part in ("image", "headers")
+        ):
+            return release
+    raise KernelError(f"no linux-image of {series} known to apt; run apt-get update")
+
+
+def _has_candidate(package: str) -> bool:
+    """apt knows names of packages it can no longer download; this tells them apart."""
+    match = re.search(r"Candidate: (\S+)", _run(["apt-cache", "policy", package]))
+    return bool(match) and match[1] != "(none)"
+
+
+def _unpack(release: str) -> Path:
+    """Downloads a kernel and unpacks it into the cache; returns its root folder."""
+    root = cache_dir() / "kernels" / release
+    if (root / ".complete").exists():
+        return root
+    root.mkdir(parents=True, exist_ok=True)
+    _run(["apt-get", "download", f"linux-image-{release}"], cwd=root)
+    package = next(root.glob("linux-image-*.deb"))
+    _run(["dpkg-deb", "-x", str(package), str(root)])
+    package.unlink()
+    _run(["depmod", "-b", str(root), release])
+    (root / ".complete").touch()
+    return root
+
+
+def _ensure_headers(release: str) -> Path:
+    """Installs what modules are built against. Its makefiles know only /usr/src."""
+    build_dir = Path("/usr/src") / f"linux-headers-{release}"
+    if not (build_dir / "Module.symvers").exists():
+        _run(
+            ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q",
+             "--no-install-recommends", f"linux-headers-{release}"]
+        )
+    return build_dir
+
+
+def debian_kernel(series: str) -> Kernel:
+    """Makes the newest kernel of a series ready to boot and to build for."""
+    if series not in SERIES:
+        raise KernelError(f"unknown kernel {series}; one of {', '.join(SERIES)}")
+    release = newest_release(series)
+    root = _unpack(release)
+    return Kernel(
+        name=series,
+        release=release,
+        image=root / "boot" / f"vmlinuz-{release}",
+        modules=root / "lib" / "modules" / release,
+        build_dir=_ensure_headers(release),
+    )
