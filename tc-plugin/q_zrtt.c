@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * q_zrtt.c	tc(8) support for the zrtt qdisc, see tc-zrtt(8).
+ *
+ * One table holds every parameter: parsing, error messages and both kinds of
+ * output walk it, so they cannot disagree. Attributes the user did not type
+ * are not sent: the kernel keeps its value, or takes it from the preset.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include <linux/pkt_sched_zrtt.h>
+
+#include "utils.h"
+#include "tc_util.h"
+
+#define ZRTT_MAX_MSG	1024	/* bytes of netlink message, as in q_pie.c */
+#define ZRTT_MAX_DIGITS	9	/* after the point: finer than a step of Q30 */
+#define ZRTT_PERCENT	(TC_ZRTT_P_ONE / 100.0)
+#define ZRTT_US_PER_MS	1000.0
+#define ZRTT_US_PER_S	1000000.0
+
+enum zrtt_kind {
+	ZRTT_COUNT,	/* whole number */
+	ZRTT_POWER2,	/* whole number, power of two */
+	ZRTT_TIME,	/* microseconds */
+	ZRTT_PROB,	/* Q30 */
+	ZRTT_EXPONENT,	/* Q16 */
+	ZRTT_WORD,	/* index into words */
+	ZRTT_LAW,	/* index into words, or an exponent for TC_ZRTT_ALPHA_FIXED */
+	ZRTT_FLAG,	/* name sets it, off clears it */
+};
+
+struct zrtt_param {
+	const char *name;		/* keyword and JSON key */
+	const char *off;		/* ZRTT_FLAG */
+	const char *unit;		/* named in error messages */
+	const char *const *words;	/* ZRTT_WORD, ZRTT_LAW; ends with NULL */
+	enum zrtt_kind kind;
+	__u16 attr;
+	__u32 min;			/* both ends allowed */
+	__u32 max;
+};
+
+static const char *const zrtt_modes[] = {
+	[TC_ZRTT_MODE_ZRTT]	= "zrtt",
+	[TC_ZRTT_MODE_PAPER]	= "paper",
+	[TC_ZRTT_MODE_MRTT]	= "mrtt",
+	[TC_ZRTT_MODE_PRTO]	= "prto",
+	[TC_ZRTT_MODE_BLUE]	= "blue",
+	NULL
+};
+
+static const char *const zrtt_controllers[] = {
+	[TC_ZRTT_CTL_BLUE]	= "blue",
+	[TC_ZRTT_CTL_PBLUE]	= "pblue",
+	[TC_ZRTT_CTL_PI2]	= "pi2",
+	NULL
+};
+
+static const char *const zrtt_laws[] = {
+	[TC_ZRTT_ALPHA_CAPPED]	= "capped",
+	[TC_ZRTT_ALPHA_AUTO]	= "auto",
+	[TC_ZRTT_ALPHA_PAPER]	= "paper",
+	NULL
+};
+
+static const char *const zrtt_hints[] = {
+	[TC_ZRTT_HINT_CLAMP]	= "clamp",
+	[TC_ZRTT_HINT_TRUST]	= "trust",
+	[TC_ZRTT_HINT_IGNORE]	= "ignore",
+	NULL
+};
+
+/* In the order of the command line. */
+static const struct zrtt_param zrtt_params[] = {
+	{ .name = "mode", .attr = TCA_ZRTT_MODE,
+	  .kind = ZRTT_WORD, .words = zrtt_modes },
+	{ .name = "limit", .attr = TCA_ZRTT_LIMIT,
+	  .kind = ZRTT_COUNT, .unit = " packets",
+	  .min = TC_ZRTT_LIMIT_MIN, .max = TC_ZRTT_LIMIT_MAX },
+	{ .name = "controller", .attr = TCA_ZRTT_CONTROLLER,
+	  .kind = ZRTT_WORD, .words = zrtt_controllers },
+	{ .name = "target", .attr = TCA_ZRTT_TARGET, .kind = ZRTT_TIME,
+	  .min = TC_ZRTT_TARGET_MIN, .max = TC_ZRTT_TARGET_MAX },
+	{ .name = "tupdate", .attr = TCA_ZRTT_TUPDATE, .kind = ZRTT_TIME,
+	  .min = TC_ZRTT_TUPDATE_MIN, .max = TC_ZRTT_TUPDATE_MAX },
+	{ .name = "threshold", .attr = TCA_ZRTT_THRESHOLD,
+	  .kind = ZRTT_COUNT, .unit = " packets",
+	  .min = TC_ZRTT_THRESHOLD_MIN, .max = TC_ZRTT_THRESHOLD_MAX },
+	{ .name = "freeze", .attr = TCA_ZRTT_FREEZE, .kind = ZRTT_TIME,
+	  .min = TC_ZRTT_FREEZE_MIN, .max = TC_ZRTT_FREEZE_MAX },
+	{ .name = "increment", .attr = TCA_ZRTT_INCREMENT, .kind = ZRTT_PROB,
+	  .min = TC_ZRTT_STEP_MIN, .max = TC_ZRTT_STEP_MAX },
+	{ .name = "decrement", .attr = TCA_ZRTT_DECREMENT, .kind = ZRTT_PROB,
+	  .min = TC_ZRTT_STEP_MIN, .max = TC_ZRTT_STEP_MAX },
+	{ .name = "alpha", .attr = TCA_ZRTT_ALPHA_LAW,
+	  .kind = ZRTT_LAW, .words = zrtt_laws,
+	  .max = TC_ZRTT_ALPHA_LIMIT },
+	{ .name = "alpha_max", .attr = TCA_ZRTT_ALPHA_MAX,
+	  .kind = ZRTT_EXPONENT, .max = TC_ZRTT_ALPHA_LIMIT },
+	{ .name = "pth", .attr = TCA_ZRTT_PTH, .kind = ZRTT_PROB,
+	  .min = TC_ZRTT_PTH_MIN, .max = TC_ZRTT_PTH_MAX },
+	{ .name = "feedback", .attr = TCA_ZRTT_FEEDBACK,
+	  .kind = ZRTT_COUNT, .max = TC_ZRTT_FEEDBACK_MAX },
+	{ .name = "mark_max", .attr = TCA_ZRTT_MARK_MAX,
+	  .kind = ZRTT_PROB, .max = TC_ZRTT_P_ONE },
+	{ .name = "flows", .attr = TCA_ZRTT_FLOWS,
+	  .kind = ZRTT_POWER2, .unit = " and a power of two",
+	  .min = TC_ZRTT_FLOWS_MIN, .max = TC_ZRTT_FLOWS_MAX },
+	{ .name = "hint", .attr = TCA_ZRTT_HINT,
+	  .kind = ZRTT_WORD, .words = zrtt_hints },
+	{ .name = "strip", .off = "nostrip",
+	  .attr = TCA_ZRTT_STRIP, .kind = ZRTT_FLAG },
+	{ .name = "handshake", .off = "nohandshake",
+	  .attr = TCA_ZRTT_HANDSHAKE, .kind = ZRTT_FLAG },
+	{ .name = "ecn", .off = "noecn",
+	  .attr = TCA_ZRTT_ECN, .kind = ZRTT_FLAG },
+	{ .name = "split_gso", .off = "no_split_gso",
+	  .attr = TCA_ZRTT_SPLIT_GSO, .kind = ZRTT_FLAG },
+	{ }
+};
+
+struct zrtt_unit {
+	const char *suffix;
+	double scale;
+};
+
+/* Each list ends with the empty suffix. */
+static const struct zrtt_unit zrtt_time_units[] = {
+	{ "us", 1 }, { "usec", 1 }, { "usecs", 1 },
+	{ "ms", ZRTT_US_PER_MS }, { "msec", ZRTT_US_PER_MS },
+	{ "msecs", ZRTT_US_PER_MS },
+	{ "s", ZRTT_US_PER_S }, { "sec", ZRTT_US_PER_S },
+	{ "secs", ZRTT_US_PER_S },
+	{ "", 1 }
+};
+
+static const struct zrtt_unit zrtt_prob_units[] = {
+	{ "%", ZRTT_PERCENT }, { "", TC_ZRTT_P_ONE }
+};
+
+static const struct zrtt_unit zrtt_exponent_units[] = {
+	{ "", TC_ZRTT_ALPHA_ONE }
+};
+
+static void explain(void)
+{
+	fprintf(stderr,
+		"Usage: ... zrtt [ mode { zrtt | paper | mrtt | prto | blue } ]\n"
+		"                [ limit PACKETS ] [ controller { blue | pblue | pi2 } ]\n"
+		"                [ target TIME ] [ tupdate TIME ] [ threshold PACKETS ]\n"
+		"                [ freeze TIME ] [ increment P ] [ decrement P ]\n"
+		"                [ alpha { capped | auto | paper | VALUE } ]\n"
+		"                [ alpha_max VALUE ] [ pth P ] [ feedback { 0 | 1 | 2 | 3 } ]\n"
+		"                [ mark_max P ] [ flows N ] [ hint { clamp | trust | ignore } ]\n"
+		"                [ strip | nostrip ] [ handshake | nohandshake ]\n"
+		"                [ ecn | noecn ] [ split_gso | no_split_gso ]\n"
+		"P is a percentage or a fraction: 2%% or 0.02\n");
+}
+
+/*
+ * Read digits with at most one point, return what follows them or NULL.
+ * Unlike strtod() it knows no locale, sign, exponent, hex or nan.
+ */
+static const char *get_decimal(double *val, const char *str)
+{
+	bool fraction = false;
+	bool digits = false;
+	double den = 1;
+	double num = 0;
+
+	for (;; str++) {
+		if (*str == '.' && !fraction) {
+			fraction = true;
+			continue;
+		}
+		if (*str < '0' || *str > '9')
+			break;
+		digits = true;
+		num = num * 10 + (*str - '0');
+		if (fraction)
+			den *= 10;
+	}
+
+	*val = num / den;
+	return digits ? str : NULL;
+}
+
+/* Round to nearest; the form of the test also refuses nan. */
+static int round_u32(__u32 *val, double num)
+{
+	num += 0.5;
+	if (!(num <= UINT32_MAX))
+		return -1;
+
+	*val = num;
+	return 0;
+}
+
+/* get_time() would do for TIME, but wraps: 4295s reads as 33ms. */
+static int get_scaled(__u32 *val, const char *arg, const struct zrtt_unit *unit)
+{
+	const char *rest;
+	double num;
+
+	rest = get_decimal(&num, arg);
+	if (!rest)
+		return -1;
+
+	while (strcasecmp(rest, unit->suffix) != 0) {
+		if (!*unit->suffix)
+			return -1;
+		unit++;
+	}
+
+	return round_u32(val, num * unit->scale);
+}
+
+/* The shortest decimal that reads back as the same value. */
+static void sprint_scaled(char *buf, __u32 val, double scale, const char *suffix)
+{
+	__u32 back;
+	double num;
+	int digits;
+
+	for (digits = 0; digits <= ZRTT_MAX_DIGITS; digits++) {
+		snprintf(buf, SPRINT_BSIZE, "%.*f%s", digits, val / scale, suffix);
+		if (get_decimal(&num, buf) &&
+		    !round_u32(&back, num * scale) && back == val)
+			break;
+	}
+}
+
+static const char *sprint_value(enum zrtt_kind kind, __u32 val, char *buf)
+{
+	switch (kind) {
+	case ZRTT_TIME:
+		if (val >= ZRTT_US_PER_S)
+			sprint_scaled(buf, val, ZRTT_US_PER_S, "s");
+		else if (val >= ZRTT_US_PER_MS)
+			sprint_scaled(buf, val, ZRTT_US_PER_MS, "ms");
+		else
+			sprint_scaled(buf, val, 1, "us");
+		break;
+	case ZRTT_PROB:
+		sprint_scaled(buf, val, ZRTT_PERCENT, "%");
+		break;
+	case ZRTT_LAW:
+	case ZRTT_EXPONENT:
+		sprint_scaled(buf, val, TC_ZRTT_ALPHA_ONE, "");
+		break;
+	default:
+		sprint_scaled(buf, val, 1, "");
+	}
+
+	return buf;
+}
+
+static int get_word(__u32 *val, const char *arg, const char *const *words)
+{
+	__u32 i;
+
+	for (i = 0; words[i]; i++) {
+		if (strcmp(arg, words[i]) == 0) {
+			*val = i;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* @val and, for TC_ZRTT_ALPHA_FIXED, @alpha (Q16) are set on success only. */
+static int get_value(const struct zrtt_param *p, const char *arg,
+		     __u32 *val, __u32 *alpha)
+{
+	__u32 num;
+	int err;
+
+	switch (p->kind) {
+	case ZRTT_WORD:
+		return get_word(val, arg, p->words);
+	case ZRTT_LAW:
+		if (!get_word(val, arg, p->words))
+			return 0;
+		/* fall through */
+	case ZRTT_EXPONENT:
+		err = get_scaled(&num, arg, zrtt_exponent_units);
+		break;
+	case ZRTT_TIME:
+		err = get_scaled(&num, arg, zrtt_time_units);
+		break;
+	case ZRTT_PROB:
+		err = get_scaled(&num, arg, zrtt_prob_units);
+		break;
+	default:
+		err = get_u32(&num, arg, 10);
+	}
+
+	if (err || num < p->min || num > p->max)
+		return -1;
+	if (p->kind == ZRTT_POWER2 && (num & (num - 1)))
+		return -1;
+
+	if (p->kind == ZRTT_LAW) {
+		*val = TC_ZRTT_ALPHA_FIXED;
+		*alpha = num;
+	} else {
+		*val = num;
+	}
+	return 0;
+}
+
+/* What @p accepts, and that @arg (NULL: the end of the line) is not it. */
+static void refuse(const struct zrtt_param *p, const char *arg)
+{
+	SPRINT_BUF(min);
+	SPRINT_BUF(max);
+	__u32 i;
+
+	fprintf(stderr, "zrtt: \"%s\" must be ", p->name);
+	for (i = 0; p->words && p->words[i]; i++)
+		fprintf(stderr, "%s%s", i ? " | " : "", p->words[i]);
+	if (p->kind == ZRTT_LAW)
+		fprintf(stderr, " | ");
+	if (p->kind != ZRTT_WORD)
+		fprintf(stderr, "%s..%s%s",
+			sprint_value(p->kind, p->min, min),
+			sprint_value(p->kind, p->max, max),
+			p->unit ? p->unit : "");
+
+	if (arg)
+		fprintf(stderr, ", not \"%s\"\n", arg);
+	else
+		fprintf(stderr, ", but the line ends\n");
+}
+
+static const struct zrtt_param *find_param(const char *keyword)
+{
+	const struct zrtt_param *p;
+
+	for (p = zrtt_params; p->name; p++) {
+		if (strcmp(keyword, p->name) == 0 ||
+		    (p->off && strcmp(keyword, p->off) == 0))
+			return p;
+	}
+	return NULL;
+}
+
+static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
+			  struct nlmsghdr *n, const char *dev)
+{
+	__u32 val[TCA_ZRTT_MAX + 1];
+	bool typed[TCA_ZRTT_MAX + 1] = {};
+	const struct zrtt_param *p;
+	struct rtattr *tail;
+	__u32 alpha = 0;
+
+	for (; argc > 0; argc--, argv++) {
+		if (strcmp(*argv, "help") == 0) {
+			explain();
+			return -1;
+		}
+
+		p = find_param(*argv);
+		if (!p) {
+			fprintf(stderr, "What is \"%s\"?\n", *argv);
+			explain();
+			return -1;
+		}
+
+		if (p->kind == ZRTT_FLAG) {
+			val[p->attr] = strcmp(*argv, p->name) == 0;
+		} else if (argc == 1) {
+			refuse(p, NULL);
+			return -1;
+		} else {
+			argc--;
+			argv++;
+			if (get_value(p, *argv, &val[p->attr], &alpha)) {
+				refuse(p, *argv);
+				return -1;
+			}
+		}
+		typed[p->attr] = true;
+	}
+
+	tail = addattr_nest(n, ZRTT_MAX_MSG, TCA_OPTIONS | NLA_F_NESTED);
+	for (p = zrtt_params; p->name; p++) {
+		if (!typed[p->attr])
+			continue;
+		if (p->kind == ZRTT_FLAG)
+			addattr8(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
+		else
+			addattr32(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
+		if (p->kind == ZRTT_LAW && val[p->attr] == TC_ZRTT_ALPHA_FIXED)
+			addattr32(n, ZRTT_MAX_MSG, TCA_ZRTT_ALPHA, alpha);
+	}
+	addattr_nest_end(n, tail);
+	return 0;
+}
+
+static void print_flag(const struct zrtt_param *p, bool on)
+{
+	print_bool(PRINT_JSON, p->name, NULL, on);
+	print_string(PRINT_FP, NULL, "%s ", on ? p->name : p->off);
+}
+
+/* Text keeps every bit, to be typed back; JSON has plain numbers. */
+static void print_value(const struct zrtt_param *p, enum zrtt_kind kind, __u32 val)
+{
+	SPRINT_BUF(buf);
+
+	print_string(PRINT_FP, NULL, "%s ", p->name);
+	print_string(PRINT_FP, NULL, "%s ", sprint_value(kind, val, buf));
+
+	if (kind == ZRTT_PROB)
+		print_float(PRINT_JSON, p->name, NULL, (double)val / TC_ZRTT_P_ONE);
+	else if (kind == ZRTT_EXPONENT)
+		print_float(PRINT_JSON, p->name, NULL,
+			    (double)val / TC_ZRTT_ALPHA_ONE);
+	else
+		print_uint(PRINT_JSON, p->name, NULL, val);
+}
+
+/* A newer kernel may know words that this table does not. */
+static void print_word(const struct zrtt_param *p, __u32 val)
+{
+	const char *word = "unknown";
+	__u32 i;
+
+	for (i = 0; p->words[i]; i++) {
+		if (i == val)
+			word = p->words[i];
+	}
+	print_string(PRINT_FP, NULL, "%s ", p->name);
+	print_string(PRINT_ANY, p->name, "%s ", word);
+}
+
+static bool has_u32(const struct rtattr *attr)
+{
+	return attr && RTA_PAYLOAD(attr) >= sizeof(__u32);
+}
+
+static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_ZRTT_MAX + 1];
+	const struct zrtt_param *p;
+	struct rtattr *attr;
+	__u32 val;
+
+	if (opt == NULL)
+		return 0;
+
+	parse_rtattr(tb, TCA_ZRTT_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt));
+
+	for (p = zrtt_params; p->name; p++) {
+		attr = tb[p->attr];
+		if (p->kind == ZRTT_FLAG) {
+			if (attr && RTA_PAYLOAD(attr) >= sizeof(__u8))
+				print_flag(p, rta_getattr_u8(attr));
+			continue;
+		}
+
+		if (!has_u32(attr))
+			continue;
+		val = rta_getattr_u32(attr);
+		if (p->kind == ZRTT_LAW && val == TC_ZRTT_ALPHA_FIXED &&
+		    has_u32(tb[TCA_ZRTT_ALPHA]))
+			print_value(p, ZRTT_EXPONENT,
+				    rta_getattr_u32(tb[TCA_ZRTT_ALPHA]));
+		else if (p->words)
+			print_word(p, val);
+		else
+			print_value(p, p->kind, val);
+	}
+	return 0;
+}
+
+static void print_time(const char *key, const char *fmt, __u32 us)
+{
+	SPRINT_BUF(buf);
+
+	print_uint(PRINT_JSON, key, NULL, us);
+	print_string(PRINT_FP, NULL, fmt, sprint_value(ZRTT_TIME, us, buf));
+}
+
+/*
+ * In text, the first two lines are those of pie, word for word: flent and
+ * other readers of pie's statistics then understand zrtt too.
+ */
+static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
+			     struct rtattr *xstats)
+{
+	struct tc_zrtt_xstats st = {};
+	size_t len;
+
+	if (xstats == NULL)
+		return 0;
+
+	/* The structure only grows: shorter is older, longer is newer. */
+	len = RTA_PAYLOAD(xstats);
+	memcpy(&st, RTA_DATA(xstats), len < sizeof(st) ? len : sizeof(st));
+
+	print_float(PRINT_ANY, "prob", "  prob %f",
+		    (double)st.prob / TC_ZRTT_P_ONE);
+	print_time("delay_us", " delay %s", st.delay_us);
+	print_uint(PRINT_ANY, "dq_rate", " avg_dq_rate %u", st.dq_rate);
+	print_nl();
+	print_lluint(PRINT_ANY, "packets_in", "  pkts_in %llu", st.packets_in);
+	print_lluint(PRINT_ANY, "drop_limit", " overlimit %llu", st.drop_limit);
+	print_lluint(PRINT_ANY, "drop_mark", " dropped %llu", st.drop_mark);
+	print_uint(PRINT_ANY, "maxq", " maxq %u", st.maxq);
+	print_lluint(PRINT_ANY, "ecn_mark", " ecn_mark %llu", st.ecn_mark);
+	print_nl();
+	print_float(PRINT_ANY, "alpha", "  alpha %.3f",
+		    (double)st.alpha / TC_ZRTT_ALPHA_ONE);
+	print_time("rtt_avg_us", " rtt_avg %s", st.rtt_avg_us);
+	print_uint(PRINT_ANY, "flows", " flows %u", st.flows);
+	print_uint(PRINT_ANY, "flows_hinted", " flows_hinted %u",
+		   st.flows_hinted);
+	print_uint(PRINT_ANY, "flows_handshake", " flows_handshake %u",
+		   st.flows_handshake);
+	print_lluint(PRINT_ANY, "evicted", " evicted %llu", st.evicted);
+	print_nl();
+	print_lluint(PRINT_ANY, "hint_ok", "  hint_ok %llu", st.hint_ok);
+	print_lluint(PRINT_ANY, "hint_bad", " hint_bad %llu", st.hint_bad);
+	print_lluint(PRINT_ANY, "hint_clamped", " hint_clamped %llu",
+		     st.hint_clamped);
+	print_lluint(PRINT_ANY, "hint_stripped", " hint_stripped %llu",
+		     st.hint_stripped);
+	print_nl();
+	print_lluint(PRINT_ANY, "idle_events", "  idle_events %llu",
+		     st.idle_events);
+	print_lluint(PRINT_ANY, "overflow_events", " overflow_events %llu",
+		     st.overflow_events);
+	print_lluint(PRINT_ANY, "purged", " purged %llu", st.purged);
+	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
+		   st.backlog_packets);
+	return 0;
+}
+
+struct qdisc_util zrtt_qdisc_util = {
+	.id		= "zrtt",
+	.parse_qopt	= zrtt_parse_opt,
+	.print_qopt	= zrtt_print_opt,
+	.print_xstats	= zrtt_print_xstats,
+};
