@@ -1,0 +1,424 @@
+# SPDX-License-Identifier: GPL-2.0
+"""q_zrtt.so inside the machine's own tc(8): no qdisc, no root, no network."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from qdisc_netlink import (
+    NLA_F_NESTED,
+    attr,
+    parse_attrs,
+    qdisc_message,
+    qdisc_options,
+)
+from uapi_contract import ATTRS, ROOT, SIZES, XSTATS, pack_option, pack_xstats
+
+P_ONE = 1 << 30
+ALPHA_ONE = 1 << 16
+
+WORDS = {
+    "MODE": ["zrtt", "paper", "mrtt", "prto", "blue"],
+    "CONTROLLER": ["blue", "pblue", "pi2"],
+    "ALPHA_LAW": ["capped", "auto", "paper"],
+    "HINT": ["clamp", "trust", "ignore"],
+}
+FLAGS = {
+    "STRIP": ("strip", "nostrip"),
+    "HANDSHAKE": ("handshake", "nohandshake"),
+    "ECN": ("ecn", "noecn"),
+    "SPLIT_GSO": ("split_gso", "no_split_gso"),
+}
+ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
+
+# The defaults of design, in the order of the command line.
+DEFAULT_LINE = (
+    "mode zrtt limit 1000 controller pi2 target 15ms tupdate 16ms threshold 100 "
+    "freeze 50ms increment 2% decrement 0.2% alpha capped alpha_max 1.25 pth 4% "
+    "feedback 2 mark_max 10% flows 16384 hint clamp nostrip handshake ecn split_gso"
+)
+DEFAULTS = {
+    "MODE": 0,
+    "LIMIT": 1000,
+    "CONTROLLER": 2,
+    "TARGET": 15_000,
+    "TUPDATE": 16_000,
+    "THRESHOLD": 100,
+    "FREEZE": 50_000,
+    "INCREMENT": round(0.02 * P_ONE),
+    "DECREMENT": round(0.002 * P_ONE),
+    "ALPHA_LAW": 0,
+    "ALPHA_MAX": ALPHA_ONE * 5 // 4,
+    "PTH": round(0.04 * P_ONE),
+    "FEEDBACK": 2,
+    "MARK_MAX": round(0.1 * P_ONE),
+    "FLOWS": 16384,
+    "HINT": 0,
+    "STRIP": 0,
+    "HANDSHAKE": 1,
+    "ECN": 1,
+    "SPLIT_GSO": 1,
+}
+
+
+@dataclass(frozen=True)
+class Tc:
+    """tc(8) with the plugin, its requests caught and its replies invented."""
+
+    binary: str
+    plugin: Path
+    shim: Path
+    scratch: Path
+
+    def run(self, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+        preload = {"LD_PRELOAD": str(self.shim), "TC_LIB_DIR": str(self.plugin.parent)}
+        return subprocess.run(
+            [self.binary, *args],
+            env=os.environ | preload | env,
+            capture_output=True,
+            text=True,
+            timeout=10,
+        )
+
+    def add(self, line: str) -> tuple[subprocess.CompletedProcess[str], bytes | None]:
+        """Type the line; the request tc would send, None if it sends none."""
+        request = self.scratch / "request"
+        request.unlink(missing_ok=True)
+        args = ["qdisc", "add", "dev", "lo", "root", "zrtt", *line.split()]
+        done = self.run(*args, ZRTT_REQUEST=str(request))
+        return done, request.read_bytes() if request.exists() else None
+
+    def sent(self, line: str) -> dict[str, int]:
+        """Attributes that the line sends, checked for size and repetition."""
+        done, request = self.add(line)
+        assert done.returncode == 0, done.stderr
+        assert request is not None
+        kind, options = qdisc_options(request)
+        assert kind & NLA_F_NESTED, "strict kernels want the flag"
+
+        names = {number: name for name, number in ATTRS.items()}
+        found: dict[str, int] = {}
+        for number, payload in parse_attrs(options):
+            name = names[number]
+            assert name not in found
+            assert len(payload) == SIZES[name], name
+            found[name] = struct.unpack("=B" if SIZES[name] == 1 else "=I", payload)[0]
+        return found
+
+    def shown(
+        self, options: dict[str, int], xstats: bytes | None = None, **env: str
+    ) -> str:
+        """What `tc -s` prints for a qdisc with these attributes."""
+        packed = b"".join(attr(*pack_option(k, v)) for k, v in options.items())
+        messages = self.scratch / "messages"
+        messages.write_bytes(qdisc_message(packed, xstats))
+        done = self.run("-s", "monitor", "file", str(messages), **env)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == ""
+        return done.stdout
+
+    def shown_json(
+        self, options: dict[str, int], xstats: bytes | None = None
+    ) -> dict[str, object]:
+        (qdisc,) = json.loads(self.shown(options, xstats, ZRTT_JSON="1"))
+        return qdisc
+
+
+def symbols(binary: Path | str, kinds: str) -> set[str]:
+    """Dynamic symbols of the given nm(1) types."""
+    lines = subprocess.check_output(["nm", "-D", str(binary)], text=True)
+    found = (line.split()[-2:] for line in lines.splitlines())
+    return {name for kind, name in found if kind in kinds}
+
+
+def line_of(shown: str) -> str:
+    """The parameters as printed, without what tc itself prints before them."""
+    match = re.search(r"^qdisc zrtt 8001: .*?refcnt 2 (.*?) *$", shown, re.MULTILINE)
+    assert match, shown
+    return match.group(1)
+
+
+@pytest.fixture(scope="session")
+def tc(tmp_path_factory: pytest.TempPathFactory) -> Tc:
+    binary = shutil.which("tc", path=os.environ["PATH"] + ":/usr/sbin:/sbin")
+    assert binary, "tc is not installed"
+    out = tmp_path_factory.mktemp("plugin")
+    subprocess.run(
+        ["make", "-s", "-C", ROOT / "tc-plugin", f"OUT={out}", "CFLAGS=-O2 -Werror"],
+        check=True,
+    )
+    shim = out / "tc_shim.so"
+    subprocess.run(
+        [os.environ.get("CC", "cc"), "-Wall", "-Werror", "-fPIC", "-shared"]
+        + ["-o", shim, Path(__file__).with_name("tc_shim.c"), "-ldl"],
+        check=True,
+    )
+    return Tc(binary, out / "q_zrtt.so", shim, out)
+
+
+def test_needs_only_what_tc_and_libc_export(tc: Tc) -> None:
+    foreign = {name for name in symbols(tc.plugin, "U") if "@GLIBC" not in name}
+    assert foreign <= symbols(tc.binary, "T")
+    assert "get_u32" in foreign, "nm printed nothing useful"
+
+
+def test_exports_only_the_name_that_tc_looks_up(tc: Tc) -> None:
+    assert symbols(tc.plugin, "TDBR") == {"zrtt_qdisc_util"}
+
+
+def test_help_names_every_keyword(tc: Tc) -> None:
+    done, request = tc.add("help")
+    assert request is None and done.returncode == 1
+    usage = set(re.findall(r"\w+", done.stderr))
+    keywords = {name.lower() for name in ATTRS} - {"alpha_law"}
+    assert keywords | {off for _, off in FLAGS.values()} <= usage
+    assert set().union(*WORDS.values()) <= usage
+
+
+def test_nothing_typed_sends_nothing(tc: Tc) -> None:
+    assert tc.sent("") == {}
+
+
+def test_full_line_sends_every_attribute(tc: Tc) -> None:
+    assert tc.sent(DEFAULT_LINE) == DEFAULTS
+    assert DEFAULTS.keys() == ATTRS.keys() - {"ALPHA"}
+
+
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [(n, i) for n, words in WORDS.items() for i in range(len(words))],
+)
+def test_words(tc: Tc, name: str, number: int) -> None:
+    keyword = name.lower().removesuffix("_law")
+    assert tc.sent(f"{keyword} {WORDS[name][number]}") == {name: number}
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_flags(tc: Tc, name: str) -> None:
+    on, off = FLAGS[name]
+    assert tc.sent(on) == {name: 1}
+    assert tc.sent(off) == {name: 0}
+
+
+@pytest.mark.parametrize(
+    ("line", "name", "value"),
+    [
+        ("limit 1", "LIMIT", 1),
+        ("limit 1000000", "LIMIT", 1_000_000),
+        ("threshold 1", "THRESHOLD", 1),
+        ("threshold 1000000", "THRESHOLD", 1_000_000),
+        ("feedback 0", "FEEDBACK", 0),
+        ("feedback 3", "FEEDBACK", 3),
+        ("flows 64", "FLOWS", 64),
+        ("flows 4194304", "FLOWS", 1 << 22),
+        ("target 100us", "TARGET", 100),
+        ("target 1s", "TARGET", 1_000_000),
+        ("target 2500", "TARGET", 2500),
+        ("target 2.5ms", "TARGET", 2500),
+        ("target 2.5msecs", "TARGET", 2500),
+        ("tupdate 0.001sec", "TUPDATE", 1000),
+        ("tupdate 1000MS", "TUPDATE", 1_000_000),
+        ("freeze 1ms", "FREEZE", 1000),
+        ("freeze 10s", "FREEZE", 10_000_000),
+        ("increment 2%", "INCREMENT", 21_474_836),
+        ("increment 0.02", "INCREMENT", 21_474_836),
+        ("increment .02", "INCREMENT", 21_474_836),
+        ("increment 1", "INCREMENT", P_ONE),
+        ("decrement 0.2%", "DECREMENT", 2_147_484),
+        ("decrement 0.0000001%", "DECREMENT", 1),
+        ("decrement 100%", "DECREMENT", P_ONE),
+        ("pth 0.01%", "PTH", P_ONE // 10_000),
+        ("pth 4%", "PTH", 42_949_673),
+        ("mark_max 0", "MARK_MAX", 0),
+        ("mark_max 100%", "MARK_MAX", P_ONE),
+        ("alpha_max 0", "ALPHA_MAX", 0),
+        ("alpha_max 1.25", "ALPHA_MAX", 81_920),
+        ("alpha_max 4.0", "ALPHA_MAX", 4 * ALPHA_ONE),
+        ("limit 5 limit 6", "LIMIT", 6),
+        ("ecn noecn", "ECN", 0),
+    ],
+)
+def test_values(tc: Tc, line: str, name: str, value: int) -> None:
+    assert tc.sent(line) == {name: value}
+
+
+@pytest.mark.parametrize("value", ["0", "0.333333", "2", "4"])
+def test_fixed_alpha(tc: Tc, value: str) -> None:
+    alpha = round(float(value) * ALPHA_ONE)
+    assert tc.sent(f"alpha {value}") == {"ALPHA_LAW": ALPHA_FIXED, "ALPHA": alpha}
+
+
+def test_later_alpha_law_overrides_the_value(tc: Tc) -> None:
+    assert tc.sent("alpha 2 alpha auto") == {"ALPHA_LAW": 1}
+
+
+def test_locale_does_not_matter(tc: Tc) -> None:
+    done, request = tc.add("alpha 1,5")
+    assert done.returncode == 1 and request is None
+
+
+COUNTS = ["-1", "1.5", "x", "0x10", "4294967297", "18446744073709551617", "5p"]
+NUMBERS = ["-1", "x", ".", "1.2.3", "1e0", "0x1", "nan", "inf", "9" * 400]
+TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
+
+
+@pytest.mark.parametrize(
+    ("keyword", "accepts", "values"),
+    [
+        ("mode", "zrtt | paper | mrtt | prto | blue", ["fifo", "zrt", "ZRTT"]),
+        ("limit", "1..1000000 packets", ["0", "1000001", *COUNTS]),
+        ("controller", "blue | pblue | pi2", ["pie"]),
+        ("target", "100us..1s", ["99us", "1000001", *NUMBERS, *TOO_LONG]),
+        ("tupdate", "1ms..1s", ["999us", "1.1s", *NUMBERS, *TOO_LONG]),
+        ("threshold", "1..1000000 packets", ["0", "1000001", *COUNTS]),
+        ("freeze", "1ms..10s", ["999us", "10.1s", *NUMBERS, *TOO_LONG]),
+        ("increment", "0.0000001%..100%", ["0", "100.1%", "2", "2%%", *NUMBERS]),
+        ("decrement", "0.0000001%..100%", ["0%", "101%", "1.01", "5ms"]),
+        ("alpha", "capped | auto | paper | 0..4", ["fixed", "4.1", "2%", *NUMBERS]),
+        ("alpha_max", "0..4", ["auto", "4.00002", *NUMBERS]),
+        ("pth", "0.01%..100%", ["0.0099%", "1.1", "-4%"]),
+        ("feedback", "0..3", ["4", "off", "1.0"]),
+        ("mark_max", "0%..100%", ["100.001%", "-0.1", "10%x"]),
+        ("flows", "64..4194304 and a power of two", ["63", "100", "8388608", "0"]),
+        ("hint", "clamp | trust | ignore", ["off"]),
+    ],
+)
+def test_refusals_name_the_parameter_and_its_range(
+    tc: Tc, keyword: str, accepts: str, values: list[str]
+) -> None:
+    expected = f'zrtt: "{keyword}" must be {accepts}'
+    for value in values:
+        done, request = tc.add(f"{keyword} {value}")
+        assert done.returncode == 1, value
+        assert request is None, value
+        assert done.stderr == f'{expected}, not "{value}"\n'
+
+    done, request = tc.add(keyword)
+    assert (done.returncode, request) == (1, None)
+    assert done.stderr == f"{expected}, but the line ends\n"
+
+
+def test_unknown_keyword(tc: Tc) -> None:
+    done, request = tc.add("limit 10 quantum 1514")
+    assert (done.returncode, request) == (1, None)
+    assert done.stderr.startswith('What is "quantum"?\nUsage: ... zrtt ')
+
+
+def test_text_is_the_command_line(tc: Tc) -> None:
+    assert line_of(tc.shown(DEFAULTS)) == DEFAULT_LINE
+
+
+def test_text_can_be_typed_back_without_loss(tc: Tc) -> None:
+    rng = random.Random(1)
+    ranges = {
+        "TARGET": (100, 1_000_000),
+        "FREEZE": (1000, 10_000_000),
+        "INCREMENT": (1, P_ONE),
+        "DECREMENT": (1, 10_000),
+        "PTH": (P_ONE // 10_000, P_ONE),
+        "MARK_MAX": (0, P_ONE),
+        "ALPHA": (0, 4 * ALPHA_ONE),
+        "ALPHA_MAX": (0, 4 * ALPHA_ONE),
+    }
+    lows = {name: low for name, (low, _) in ranges.items()}
+    highs = {name: high for name, (_, high) in ranges.items()}
+    drawn = [{n: rng.randint(*r) for n, r in ranges.items()} for _ in range(60)]
+    for values in [lows, highs, *drawn]:
+        options = DEFAULTS | values | {"ALPHA_LAW": ALPHA_FIXED}
+        assert tc.sent(line_of(tc.shown(options))) == options
+
+
+def test_json_options(tc: Tc) -> None:
+    options = tc.shown_json(DEFAULTS)["options"]
+    assert options == {
+        "mode": "zrtt",
+        "limit": 1000,
+        "controller": "pi2",
+        "target": 15_000,
+        "tupdate": 16_000,
+        "threshold": 100,
+        "freeze": 50_000,
+        "increment": 0.02,
+        "decrement": 0.002,
+        "alpha": "capped",
+        "alpha_max": 1.25,
+        "pth": 0.04,
+        "feedback": 2,
+        "mark_max": 0.1,
+        "flows": 16384,
+        "hint": "clamp",
+        "strip": False,
+        "handshake": True,
+        "ecn": True,
+        "split_gso": True,
+    }
+    assert all(isinstance(options[name.lower()], bool) for name in FLAGS)
+    fixed = DEFAULTS | {"ALPHA_LAW": ALPHA_FIXED, "ALPHA": ALPHA_ONE * 3 // 2}
+    assert tc.shown_json(fixed)["options"]["alpha"] == 1.5
+
+
+def test_words_of_a_newer_kernel(tc: Tc) -> None:
+    assert line_of(tc.shown({"MODE": 99, "LIMIT": 7})) == "mode unknown limit 7"
+
+
+# Each field has a value of its own, wide ones beyond 32 bits.
+STATS = {
+    field: (1 << 40) + i if width == "Q" else 1000 + i
+    for i, (field, width) in enumerate(XSTATS)
+} | {"prob": P_ONE // 8, "alpha": ALPHA_ONE * 3 // 4, "delay_us": 15_666}
+PIE_FIELDS = {"prob", "delay_us", "dq_rate", "packets_in", "drop_limit", "drop_mark"}
+STATS_JSON = STATS | {"prob": 0.125, "alpha": 0.75}
+
+
+def test_json_statistics_have_every_field(tc: Tc) -> None:
+    qdisc = tc.shown_json(DEFAULTS, pack_xstats(STATS))
+    assert {field: qdisc[field] for field, _ in XSTATS} == STATS_JSON
+
+
+def test_text_statistics(tc: Tc) -> None:
+    shown = tc.shown(DEFAULTS, pack_xstats(STATS))
+    words = shown.split()
+    pairs = set(zip(words, words[1:], strict=False))
+    for field in STATS.keys() - PIE_FIELDS - {"alpha", "rtt_avg_us"}:
+        assert (field, str(STATS[field])) in pairs
+    assert f"  alpha 0.750 rtt_avg {STATS['rtt_avg_us'] / 1000:g}ms" in shown
+
+
+@pytest.mark.parametrize("prob", [0, 1, P_ONE // 100_000, P_ONE // 8, P_ONE])
+def test_flent_reads_the_statistics_of_pie(tc: Tc, prob: int) -> None:
+    """The form that flent's TcRunner looks for; no other line may match it."""
+    stats = STATS | {"prob": prob}
+    shown = tc.shown(DEFAULTS, pack_xstats(stats))
+    (first,) = re.findall(
+        r"prob ([0-9.]+) delay ([0-9.]+)([mu]?s) avg_dq_rate (\d+)", shown
+    )
+    (second,) = re.findall(
+        r"pkts_in (\d+) overlimit (\d+) dropped (\d+) maxq (\d+) ecn_mark (\d+)", shown
+    )
+    assert float(first[0]) == pytest.approx(prob / P_ONE, abs=1e-6)
+    assert first[1:] == ("15.666", "ms", str(stats["dq_rate"]))
+    fields = ["packets_in", "drop_limit", "drop_mark", "maxq", "ecn_mark"]
+    assert [int(number) for number in second] == [stats[field] for field in fields]
+
+
+def test_shorter_and_longer_statistics(tc: Tc) -> None:
+    whole = pack_xstats(STATS)
+    end = 0
+    for known, (_, width) in enumerate(XSTATS, start=1):
+        end += struct.calcsize(width)
+        qdisc = tc.shown_json(DEFAULTS, whole[:end])
+        for i, (field, _) in enumerate(XSTATS):
+            assert qdisc[field] == (STATS_JSON[field] if i < known else 0), field
+    assert end == len(whole)
+
+    qdisc = tc.shown_json(DEFAULTS, whole + b"\xff" * 24)
+    assert {field: qdisc[field] for field, _ in XSTATS} == STATS_JSON
