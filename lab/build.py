@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds what a guest needs: kernel modules, tc plugins, the traffic program.
+
+Each product is kept in the cache under a hash of all that went into it, so it
+is rebuilt exactly when something changed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import shutil
+import subprocess
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.kernels import Kernel, cache_dir
+
+REPO = Path(__file__).resolve().parent.parent
+PLUGIN_COMPAT = REPO / "tc-plugin" / "compat"
+UAPI = REPO / "include" / "uapi"
+
+# What a module or plugin is made of: files and folders, relative to REPO.
+MODULE_SOURCES = {
+    "sch_zrtt": ("sch_zrtt.c", "Kbuild", "include", "compat-include"),
+    "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
+}
+PLUGIN_SOURCES = {
+    "sch_zrtt": "tc-plugin/q_zrtt.c",
+    "sch_meter": "lab/kmod/q_meter.c",
+}
+
+
+class BuildError(RuntimeError):
+    """A compiler or make said no; its words are the message."""
+
+
+def _files(sources: Iterable[Path]) -> list[Path]:
+    """All regular files of the sources, folders walked, in a fixed order."""
+    found: list[Path] = []
+    for source in sources:
+        if not source.exists():
+            raise BuildError(f"{source.relative_to(REPO)} does not exist")
+        found += [source] if source.is_file() else sorted(p for p in source.rglob("*.h"))
+    return found
+
+
+def _digest(files: Iterable[Path], *words: str) -> str:
+    digest = hashlib.sha256("\0".join(words).encode())
+    for file in files:
+        digest.update(file.relative_to(REPO).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Two labs may build the same thing at the same time; one of them waits."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _make(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise BuildError(f"{' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
+
+
+def _cached(kind: str, digest: str, product: str, recipe: Callable[[Path], None]) -> Path:
+    """Returns PRODUCT from the folder of its hash, after making it there if need be."""
+    folder = cache_dir() / "build" / kind / digest
+    with _locked(folder):
+        made = folder / product
+        done = folder / ".done"
+        if not done.exists():
+            recipe(folder)
+            done.touch()
+    return made
+
+
+def kernel_module(name: str, kernel: Kernel) -> Path:
+    """The module NAME.ko for a kernel."""
+    sources = [REPO / source for source in MODULE_SOURCES[name]]
+    files = _files(sources)
+    base = REPO if name == "sch_zrtt" else REPO / "lab" / "kmod"
+
+    def recipe(folder: Path) -> None:
+        for file in files:
+            target = folder / file.relative_to(base)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        _make(
+            ["make", "-s", "-C", str(kernel.build_dir), f"M={folder}", *kernel.make_args,
+             "modules"]
+        )  # fmt: skip
+
+    digest = _digest(files, name, kernel.release, *kernel.make_args)
+    return _cached(f"{name}-{kernel.release}", digest, f"{name}.ko", recipe)
+
+
+def tc_plugin(name: str) -> dict[str, Path]:
+    """The tc plugin that goes with a module, under its name below $LAB."""
+    source = REPO / PLUGIN_SOURCES[name]
+    product = source.with_suffix(".so").name
+    flags = ["-O2", "-Wall", "-shared", "-fPIC", f"-I{PLUGIN_COMPAT}", f"-I{UAPI}"]
+    files = _files([source, *source.parent.glob("*.h"), PLUGIN_COMPAT, UAPI])
+
+    def recipe(folder: Path) -> None:
+        _make(["gcc", *flags, "-o", str(folder / product), str(source)])
+
+    return {f"tc/{product}": _cached(f"plugin-{name}", _digest(files), product, recipe)}
+
+
+def traffic() -> Path:
+    """The traffic program: static, so that it runs on any root file system."""
+    source = REPO / "lab" / "guest" / "traffic.c"
+    flags = ["-O2", "-Wall", "-Wextra", "-static"]
+
+    def recipe(folder: Path) -> None:
+        _make(["gcc", *flags, "-o", str(folder / "traffic"), str(source)])
+
+    return _cached("traffic", _digest([source], *flags), "traffic", recipe)

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * sch_meter: netlink contract between the laboratory's meter and tc(8).
+ */
+#ifndef _LAB_METER_H
+#define _LAB_METER_H
+
+#include <linux/types.h>
+
+enum {
+	TCA_METER_UNSPEC,
+	TCA_METER_RESET,	/* flag: forget everything counted so far */
+	__TCA_METER_MAX,
+};
+#define TCA_METER_MAX	(__TCA_METER_MAX - 1)
+
+/* "Packets" count the segments of a GSO packet one by one. */
+struct tc_meter_xstats {
+	__u64 packets_in;	/* packets offered to the child */
+	__u64 packets_out;	/* packets the child let go */
+	__u64 bytes_in;		/* bytes, link-layer headers of all segments counted */
+	__u64 bytes_out;	/* bytes, as above */
+	__u64 ce_in;		/* packets that were CE before the child saw them */
+	__u64 ce_out;		/* packets that left with CE */
+	__u64 mean_ns;		/* sojourn, nanoseconds, weighted by packets */
+	__u32 p50_us;		/* sojourn, microseconds, upper edge of its bucket */
+	__u32 p95_us;		/* as above */
+	__u32 p99_us;		/* as above */
+	__u32 max_us;		/* sojourn, microseconds */
+};
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * q_meter: lets tc(8) add, reset and show the laboratory's meter.
+ *
+ *	tc qdisc { add | change } dev DEV parent ID meter [ reset ]
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "utils.h"
+#include "tc_util.h"
+
+#include "meter.h"
+
+static void meter_explain(void)
+{
+	fprintf(stderr, "Usage: ... meter [ reset ]\n");
+}
+
+static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
+			   struct nlmsghdr *n, const char *dev)
+{
+	const int room = 1024;
+	struct rtattr *tail = addattr_nest(n, room, TCA_OPTIONS | NLA_F_NESTED);
+
+	for (; argc > 0; argc--, argv++) {
+		if (strcmp(*argv, "reset")) {
+			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
+			meter_explain();
+			return -1;
+		}
+		addattr(n, room, TCA_METER_RESET);
+	}
+	addattr_nest_end(n, tail);
+	return 0;
+}
+
+static int meter_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	return 0;
+}
+
+static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
+			      struct rtattr *xstats)
+{
+	struct tc_meter_xstats st = {};
+
+	if (!xstats)
+		return 0;
+	memcpy(&st, RTA_DATA(xstats), MIN(RTA_PAYLOAD(xstats), sizeof(st)));
+
+	print_lluint(PRINT_ANY, "packets_in", "  in %llu", st.packets_in);
+	print_lluint(PRINT_ANY, "packets_out", " out %llu", st.packets_out);
+	print_lluint(PRINT_ANY, "bytes_in", " bytes_in %llu", st.bytes_in);
+	print_lluint(PRINT_ANY, "bytes_out", " bytes_out %llu", st.bytes_out);
+	print_lluint(PRINT_ANY, "ce_in", " ce_in %llu", st.ce_in);
+	print_lluint(PRINT_ANY, "ce_out", " ce_out %llu", st.ce_out);
+	print_nl();
+	print_lluint(PRINT_ANY, "mean_ns", "  sojourn mean %lluns", st.mean_ns);
+	print_uint(PRINT_ANY, "p50_us", " p50 %uus", st.p50_us);
+	print_uint(PRINT_ANY, "p95_us", " p95 %uus", st.p95_us);
+	print_uint(PRINT_ANY, "p99_us", " p99 %uus", st.p99_us);
+	print_uint(PRINT_ANY, "max_us", " max %uus", st.max_us);
+	return 0;
+}
+
+struct qdisc_util meter_qdisc_util = {
+	.id		= "meter",
+	.parse_qopt	= meter_parse_opt,
+	.print_qopt	= meter_print_opt,
+	.print_xstats	= meter_print_xstats,
+};

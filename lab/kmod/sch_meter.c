@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sch_meter: measures what a child qdisc does to the packets given to it.
+ *
+ *	htb class -> meter -> qdisc under test
+ *
+ * Every qdisc is measured in the same way, from outside: each packet gets the
+ * time in skb->tstamp on its way in, and the difference on its way out is its
+ * sojourn. GSO segmentation copies the time stamp, so it survives a child that
+ * splits. Nothing is ever delayed, dropped or reordered here.
+ *
+ * A forwarded packet arrives with an empty time stamp and leaves with one.
+ */
+#include <linux/if_vlan.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/skbuff.h>
+#include <net/inet_ecn.h>
+#include <net/pkt_sched.h>
+
+#include "meter.h"
+
+#define METER_BUCKET_US		100U		/* width of a histogram bucket */
+#define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
+#define METER_BUCKETS		(METER_RANGE_US / METER_BUCKET_US)
+
+/**
+ * struct meter_sched_data - private data of one meter
+ * @child:	the qdisc under test
+ * @histogram:	packets per sojourn of METER_BUCKET_US
+ * @stats:	counters; its percentiles are filled in when dumped
+ * @sum_ns:	sum of all sojourns, nanoseconds
+ */
+struct meter_sched_data {
+	struct Qdisc		*child;
+	u32			*histogram;
+	struct tc_meter_xstats	stats;
+	u64			sum_ns;
+};
+
+static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
+	[TCA_METER_RESET] = { .type = NLA_FLAG },
+};
+
+static u32 meter_segments(const struct sk_buff *skb)
+{
+	return max_t(u32, skb_shinfo(skb)->gso_segs, 1);
+}
+
+static bool meter_is_ce(struct sk_buff *skb)
+{
+	switch (skb_protocol(skb, true)) {
+	case htons(ETH_P_IP):
+		if (!pskb_network_may_pull(skb, sizeof(struct iphdr)))
+			return false;
+		return INET_ECN_is_ce(ip_hdr(skb)->tos);
+	case htons(ETH_P_IPV6):
+		if (!pskb_network_may_pull(skb, sizeof(struct ipv6hdr)))
+			return false;
+		return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
+	default:
+		return false;
+	}
+}
+
+static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
+{
+	s64 sojourn_ns = max_t(s64, ktime_sub(ktime_get(), skb->tstamp), 0);
+	u32 sojourn_us = min_t(u64, div_u64(sojourn_ns, NSEC_PER_USEC), U32_MAX);
+	u32 bucket = min(sojourn_us / METER_BUCKET_US, METER_BUCKETS - 1);
+	u32 segments = meter_segments(skb);
+
+	q->histogram[bucket] += segments;
+	q->sum_ns += segments * sojourn_ns;
+	q->stats.max_us = max(q->stats.max_us, sojourn_us);
+	q->stats.packets_out += segments;
+	q->stats.bytes_out += qdisc_pkt_len(skb);
+	if (meter_is_ce(skb))
+		q->stats.ce_out += segments;
+}
+
+static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			 struct sk_buff **to_free)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	u32 segments = meter_segments(skb);
+	int ret;
+
+	q->stats.packets_in += segments;
+	q->stats.bytes_in += len;
+	if (meter_is_ce(skb))
+		q->stats.ce_in += segments;
+	skb->tstamp = ktime_get();
+
+	ret = qdisc_enqueue(skb, q->child, to_free);
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		return ret;
+	}
+
+	/* A child that split the packet has already told us of the others. */
+	sch->qstats.backlog += len;
+	sch->q.qlen++;
+	return NET_XMIT_SUCCESS;
+}
+
+static struct sk_buff *meter_dequeue(struct Qdisc *sch)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = qdisc_dequeue_peeked(q->child);
+
+	if (!skb)
+		return NULL;
+
+	meter_count_out(q, skb);
+	skb_clear_tstamp(skb);
+	qdisc_qstats_backlog_dec(sch, skb);
+	sch->q.qlen--;
+	qdisc_bstats_update(sch, skb);
+	return skb;
+}
+
+static void meter_forget(struct meter_sched_data *q)
+{
+	memset(q->histogram, 0, METER_BUCKETS * sizeof(*q->histogram));
+	memset(&q->stats, 0, sizeof(q->stats));
+	q->sum_ns = 0;
+}
+
+static int meter_change(struct Qdisc *sch, struct nlattr *opt,
+			struct netlink_ext_ack *extack)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	struct nlattr *tb[TCA_METER_MAX + 1];
+	int err;
+
+	err = nla_parse_nested(tb, TCA_METER_MAX, opt, meter_policy, extack);
+	if (err)
+		return err;
+
+	if (nla_get_flag(tb[TCA_METER_RESET])) {
+		sch_tree_lock(sch);
+		meter_forget(q);
+		sch_tree_unlock(sch);
+	}
+	return 0;
+}
+
+static int meter_init(struct Qdisc *sch, struct nlattr *opt,
+		      struct netlink_ext_ack *extack)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	q->child = &noop_qdisc;
+	q->histogram = kvcalloc(METER_BUCKETS, sizeof(*q->histogram), GFP_KERNEL);
+	return q->histogram ? 0 : -ENOMEM;
+}
+
+static void meter_reset(struct Qdisc *sch)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	qdisc_reset(q->child);
+}
+
+static void meter_destroy(struct Qdisc *sch)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	qdisc_put(q->child);
+	kvfree(q->histogram);
+}
+
+static int meter_dump(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct nlattr *nest = nla_nest_start(skb, TCA_OPTIONS);
+
+	return nest ? nla_nest_end(skb, nest) : -EMSGSIZE;
+}
+
+/* Upper edge of the first bucket at which per_mille of all packets are in. */
+static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
+{
+	u64 wanted = DIV_ROUND_UP_ULL(q->stats.packets_out * per_mille, 1000);
+	u64 seen = 0;
+	u32 i;
+
+	for (i = 0; i < METER_BUCKETS; i++) {
+		seen += q->histogram[i];
+		if (seen && seen >= wanted)
+			return (i + 1) * METER_BUCKET_US;
+	}
+	return 0;
+}
+
+static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	struct tc_meter_xstats st;
+
+	sch_tree_lock(sch);
+	st = q->stats;
+	if (st.packets_out)
+		st.mean_ns = div64_u64(q->sum_ns, st.packets_out);
+	st.p50_us = meter_percentile_us(q, 500);
+	st.p95_us = meter_percentile_us(q, 950);
+	st.p99_us = meter_percentile_us(q, 990);
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+/* The one class, 1, through which the child is put in place. */
+
+static int meter_dump_class(struct Qdisc *sch, unsigned long cl,
+			    struct sk_buff *skb, struct tcmsg *tcm)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(1);
+	tcm->tcm_info = q->child->handle;
+	return 0;
+}
+
+static int meter_graft(struct Qdisc *sch, unsigned long arg, struct Qdisc *new,
+		       struct Qdisc **old, struct netlink_ext_ack *extack)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	*old = qdisc_replace(sch, new ?: &noop_qdisc, &q->child);
+	return 0;
+}
+
+static struct Qdisc *meter_leaf(struct Qdisc *sch, unsigned long arg)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+
+	return q->child;
+}
+
+static unsigned long meter_find(struct Qdisc *sch, u32 classid)
+{
+	return 1;
+}
+
+static void meter_walk(struct Qdisc *sch, struct qdisc_walker *walker)
+{
+	if (!walker->stop)
+		tc_qdisc_stats_dump(sch, 1, walker);
+}
+
+static const struct Qdisc_class_ops meter_class_ops = {
+	.graft		= meter_graft,
+	.leaf		= meter_leaf,
+	.find		= meter_find,
+	.walk		= meter_walk,
+	.dump		= meter_dump_class,
+};
+
+static struct Qdisc_ops meter_qdisc_ops __read_mostly = {
+	.cl_ops		= &meter_class_ops,
+	.id		= "meter",
+	.priv_size	= sizeof(struct meter_sched_data),
+	.enqueue	= meter_enqueue,
+	.dequeue	= meter_dequeue,
+	.peek		= qdisc_peek_dequeued,
+	.init		= meter_init,
+	.reset		= meter_reset,
+	.destroy	= meter_destroy,
+	.change		= meter_change,
+	.dump		= meter_dump,
+	.dump_stats	= meter_dump_stats,
+	.owner		= THIS_MODULE,
+};
+
+static int __init meter_module_init(void)
+{
+	return register_qdisc(&meter_qdisc_ops);
+}
+
+static void __exit meter_module_exit(void)
+{
+	unregister_qdisc(&meter_qdisc_ops);
+}
+
+module_init(meter_module_init);
+module_exit(meter_module_exit);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Measures the sojourn of every packet in a child qdisc");
