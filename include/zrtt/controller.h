@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * P_b, the base marking probability: BLUE, proportional BLUE and PI2.
+ *
+ * BLUE learns from events (overflow, idle link); the other two from the
+ * sojourn, once per update period. All of them work from the packet path.
+ */
+#ifndef _ZRTT_CONTROLLER_H
+#define _ZRTT_CONTROLLER_H
+
+#include <linux/types.h>
+#include <linux/math64.h>
+#include "fixed.h"
+
+enum zrtt_controller_kind {
+	ZRTT_CTL_BLUE,
+	ZRTT_CTL_PBLUE,
+	ZRTT_CTL_PI2,
+};
+
+/* RFC 9332 section 2.5.1 and appendix A: alpha = 0.1 T / RTT_max^2,
+ * beta = 0.3 / RTT_max, with RTT_max = 200 ms: 2.5 T and 1.5 per second.
+ * Both in Q30 per microsecond, 16 more fraction bits.
+ */
+#define ZRTT_PI2_FRAC		16
+#define ZRTT_PI2_BETA		105553116ULL	/* 1.5 e-6 << 46 */
+#define ZRTT_PI2_ALPHA_PER_US	175922ULL	/* 2.5 e-9 << 46, per us of period */
+
+/* An empty link forgets: p' halves per 2^29 ns = 537 ms, about PIE's 2 % per
+ * 15 ms (RFC 8033 section 4.2), so that no past can keep P_b up.
+ */
+#define ZRTT_IDLE_HALVING_SHIFT	29
+
+#define ZRTT_SOJOURN_MAX_US	10000000	/* longer ones count as 10 s */
+
+/* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
+ * starts from, and never rests below, 0.01 %.
+ */
+#define ZRTT_PBLUE_STEP_US	1000000		/* 100 ms / 10 % */
+#define ZRTT_PBLUE_FLOOR	(ZRTT_P_ONE / 10000)
+
+/* w_q = 0.1 of P_b_avg, "calculated in the same way as RTT" (paper, eq. 5) */
+#define ZRTT_PAVG_WQ_Q16	6554
+
+/**
+ * struct zrtt_ctl_params - controller parameters
+ * @kind: enum zrtt_controller_kind
+ * @target_us: sojourn aimed at
+ * @tupdate_us: update period of PBLUE and PI2
+ * @threshold: BLUE's q_lim, packets
+ * @freeze_us: BLUE's least time between two changes
+ * @increment_q30: BLUE's d1
+ * @decrement_q30: BLUE's d2
+ * @freeze_recip: 2^32 / @freeze_us, so that the packet path never divides
+ * @pi2_alpha: PI2's integral gain for @tupdate_us, see ZRTT_PI2_ALPHA_PER_US
+ * @pblue_step_q16: change per update and unit of error, relative to P_b
+ * @target_recip: 2^32 / @target_us
+ */
+struct zrtt_ctl_params {
+	u32 kind;
+	u32 target_us;
+	u32 tupdate_us;
+	u32 threshold;
+	u32 freeze_us;
+	u32 increment_q30;
+	u32 decrement_q30;
+	u32 freeze_recip;
+	u32 target_recip;
+	u32 pblue_step_q16;
+	u64 pi2_alpha;
+};
+
+/**
+ * struct zrtt_ctl - controller state
+ * @p_q30: P_b
+ * @p_avg_q30: EWMA of P_b, sampled once per tick
+ * @root_q30: PI2's p', P_b = p'^2
+ * @sojourn_us: sojourn at the last update
+ * @changed_ns: when BLUE last changed P_b
+ */
+struct zrtt_ctl {
+	u32 p_q30;
+	u32 p_avg_q30;
+	u32 root_q30;
+	u32 sojourn_us;
+	u64 changed_ns;
+};
+
+/* Fill in what follows from the parameters; to be called after any change. */
+static inline void zrtt_ctl_derive(struct zrtt_ctl_params *params)
+{
+	params->freeze_recip = (u32)div_u64(1ULL << 32, params->freeze_us);
+	params->target_recip = (u32)div_u64(1ULL << 32, params->target_us);
+	params->pblue_step_q16 = (u32)div_u64((u64)params->tupdate_us << ZRTT_Q16,
+					      ZRTT_PBLUE_STEP_US);
+	params->pi2_alpha = ZRTT_PI2_ALPHA_PER_US * params->tupdate_us;
+}
+
+/* Time between ticks: BLUE needs averages only, at its own pace. */
+static inline u32 zrtt_ctl_period_us(const struct zrtt_ctl_params *params)
+{
+	if (params->kind != ZRTT_CTL_BLUE)
+		return params->tupdate_us;
+	return params->freeze_us < 100000 ? params->freeze_us : 100000;
+}
+
+/* sqrt(p), Q30, so that a change of controller carries P_b over. */
+static inline u32 zrtt_p_sqrt(u32 p_q30)
+{
+	if (!p_q30)
+		return 0;
+	/* exp2 gives Q16: add 14 to the exponent for Q30 */
+	return zrtt_exp2((zrtt_log2(p_q30) - (ZRTT_P_SHIFT << ZRTT_Q16)) / 2 +
+			 ((ZRTT_P_SHIFT - ZRTT_Q16) << ZRTT_Q16));
+}
+
+/* Set P_b for every controller at once. */
+static inline void zrtt_ctl_set(struct zrtt_ctl *ctl, u32 p_q30)
+{
+	ctl->p_q30 = p_q30;
+	ctl->root_q30 = zrtt_p_sqrt(p_q30);
+}
+
+/**
+ * zrtt_blue_overflow() - the queue is above q_lim or dropped a packet
+ * @params: parameters
+ * @ctl: state
+ * @now_ns: clock
+ *
+ * BLUE's "upon packet loss event": P_b += d1, once per freeze_time.
+ */
+static inline void zrtt_blue_overflow(const struct zrtt_ctl_params *params,
+				      struct zrtt_ctl *ctl, u64 now_ns)
+{
+	if (params->kind != ZRTT_CTL_BLUE ||
+	    now_ns - ctl->changed_ns <= params->freeze_us * 1000ULL)
+		return;
+	ctl->changed_ns = now_ns;
+	zrtt_ctl_set(ctl, zrtt_p_add(ctl->p_q30, params->increment_q30));
+}
+
+/**
+ * zrtt_blue_idle() - the link was idle
+ * @params: parameters
+ * @ctl: state
+ * @since_ns: when the queue ran empty
+ * @now_ns: clock
+ *
+ * BLUE's "upon link idle event": P_b -= d2, once per freeze_time. An empty
+ * qdisc may not be polled (it is not under htb), so the caller reports an idle
+ * period at its end as well and the decrements it was owed are applied then.
+ */
+static inline void zrtt_blue_idle(const struct zrtt_ctl_params *params,
+				  struct zrtt_ctl *ctl, u64 since_ns, u64 now_ns)
+{
+	u64 freeze_ns = params->freeze_us * 1000ULL;
+	u64 first_ns = ctl->changed_ns + freeze_ns;
+	u64 owed_us, steps;
+
+	if (params->kind != ZRTT_CTL_BLUE || !ctl->p_q30)
+		return;
+	if (first_ns < since_ns)
+		first_ns = since_ns;
+	if (now_ns < first_ns)
+		return;
+	owed_us = (now_ns - first_ns) >> 10;
+	if (owed_us > ~0U)
+		owed_us = ~0U;
+	steps = 1 + ((owed_us * params->freeze_recip) >> 32);
+	if (steps > ZRTT_P_ONE)
+		steps = ZRTT_P_ONE;
+	ctl->changed_ns = now_ns;
+	zrtt_ctl_set(ctl, zrtt_p_add(ctl->p_q30,
+				     -(s64)(steps * params->decrement_q30)));
+}
+
+/* RFC 9332 appendix A: p' += alpha (q - target) + beta (q - q_old), P_b = p'^2 */
+static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
+				   struct zrtt_ctl *ctl, u32 sojourn_us)
+{
+	s64 error = (s64)sojourn_us - params->target_us;
+	s64 slope = (s64)sojourn_us - ctl->sojourn_us;
+	s64 delta = (error * (s64)params->pi2_alpha +
+		     slope * (s64)ZRTT_PI2_BETA) >> ZRTT_PI2_FRAC;
+
+	ctl->root_q30 = zrtt_p_add(ctl->root_q30, delta);
+	ctl->p_q30 = (u32)(((u64)ctl->root_q30 * ctl->root_q30) >> ZRTT_P_SHIFT);
+}
+
+/* P_b += P_b e (q - target) / target, the error cut to -1 .. 1 */
+static inline void zrtt_pblue_update(const struct zrtt_ctl_params *params,
+				     struct zrtt_ctl *ctl, u32 sojourn_us)
+{
+	s64 error = (s64)sojourn_us - params->target_us;
+	s64 error_q16;
+	u32 p_q30;
+
+	if (error > params->target_us)
+		error = params->target_us;
+	error_q16 = (error * params->target_recip) >> (32 - ZRTT_Q16);
+	p_q30 = zrtt_p_add(ctl->p_q30,
+			   (((error_q16 * params->pblue_step_q16) >> ZRTT_Q16) *
+			    ctl->p_q30) >> ZRTT_Q16);
+	zrtt_ctl_set(ctl, p_q30 < ZRTT_PBLUE_FLOOR ? ZRTT_PBLUE_FLOOR : p_q30);
+}
+
+/**
+ * zrtt_ctl_tick() - periodic update
+ * @params: parameters
+ * @ctl: state
+ * @sojourn_us: age of the packet at the head of the queue, 0 = empty,
+ *	0 .. ZRTT_SOJOURN_MAX_US
+ */
+static inline void zrtt_ctl_tick(const struct zrtt_ctl_params *params,
+				 struct zrtt_ctl *ctl, u32 sojourn_us)
+{
+	if (params->kind == ZRTT_CTL_PI2)
+		zrtt_pi2_update(params, ctl, sojourn_us);
+	else if (params->kind == ZRTT_CTL_PBLUE)
+		zrtt_pblue_update(params, ctl, sojourn_us);
+	ctl->sojourn_us = sojourn_us;
+	ctl->p_avg_q30 = zrtt_ewma(ctl->p_avg_q30, ctl->p_q30, ZRTT_PAVG_WQ_Q16);
+}
+
+/**
+ * zrtt_ctl_forget() - the queue was empty
+ * @params: parameters
+ * @ctl: state
+ * @idle_ns: for how long
+ *
+ * No tick runs on an idle link; this makes up for the missed ones.
+ */
+static inline void zrtt_ctl_forget(const struct zrtt_ctl_params *params,
+				   struct zrtt_ctl *ctl, u64 idle_ns)
+{
+	u64 halvings = idle_ns >> ZRTT_IDLE_HALVING_SHIFT;
+
+	if (params->kind == ZRTT_CTL_BLUE || !halvings)
+		return;
+	ctl->root_q30 = halvings < 32 ? ctl->root_q30 >> halvings : 0;
+	ctl->p_q30 = (u32)(((u64)ctl->root_q30 * ctl->root_q30) >> ZRTT_P_SHIFT);
+	ctl->sojourn_us = 0;
+}
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the queue knows of each flow, and the fixed table that holds it.
+ *
+ * Time is cut into epochs of 134 ms. A flow closes its own books at its first
+ * packet of a new epoch, and the sums behind the averages are kept
+ * incrementally, so there is no timer and no walk over the table. Live flows
+ * (seen in the last 2 s) form a list ordered by their latest books; the ones
+ * that fell silent are taken off its old end, a few per packet.
+ */
+#ifndef _ZRTT_FLOW_H
+#define _ZRTT_FLOW_H
+
+#include <linux/types.h>
+#include "fixed.h"
+#include "hint.h"
+
+#define ZRTT_EPOCH_SHIFT	27	/* an epoch is 2^27 ns = 134 ms */
+#define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
+#define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT is remembered */
+#define ZRTT_WAYS		8	/* slots of a set, all that a lookup visits */
+#define ZRTT_EXPIRE_BATCH	2	/* silent flows retired per packet */
+#define ZRTT_NO_SLOT		(~0U)
+
+#define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
+#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed hint */
+
+/* Trust: a hint may exceed the passive RTT by a quarter and 2 ms of host
+ * jitter, which is what honest senders were seen to need.
+ */
+#define ZRTT_CLAMP_SLACK_US	2000
+
+enum zrtt_rtt_source {
+	ZRTT_RTT_NONE,
+	ZRTT_RTT_HINT,
+	ZRTT_RTT_HANDSHAKE,
+	ZRTT_RTT_SOURCES,
+};
+
+/**
+ * struct zrtt_flow - one slot, one cache line
+ * @tag: hash of the flow's addresses and ports, 0 = never used
+ * @older: neighbour in the list of live flows
+ * @newer: neighbour in the list of live flows
+ * @epoch: epoch of the last packet, and of the last closing of books
+ * @bytes: arrivals since then
+ * @rate: smoothed arrival rate, bytes per epoch
+ * @rtt_us: RTT_i in use, 0 = none known
+ * @hint_q8: smoothed hint in microseconds, ZRTT_RTT_FRAC fraction bits
+ * @hint_epoch: epoch of the last hint
+ * @passive_us: smallest handshake gap, 0 = none seen
+ * @syn_us: clock at which the first handshake packet left the queue
+ * @weight_q16: P_i / P_b
+ * @acc_q30: marking credit
+ * @threshold_q30: credit that triggers the next mark
+ * @log_rtt: what @rtt_us adds to the regression, log2, Q6
+ * @log_rate: what @rate adds to the regression, log2, Q6
+ * @source: enum zrtt_rtt_source of @rtt_us
+ * @live: on the list and in the sums
+ * @syn_left: a handshake packet left, its answer is awaited
+ * @measured: @log_rtt and @log_rate count in the regression
+ */
+struct zrtt_flow {
+	u32 tag;
+	u32 older;
+	u32 newer;
+	u32 epoch;
+	u32 bytes;
+	u32 rate;
+	u32 rtt_us;
+	u32 hint_q8;
+	u32 hint_epoch;
+	u32 passive_us;
+	u32 syn_us;
+	u32 weight_q16;
+	u32 acc_q30;
+	u32 threshold_q30;
+	s16 log_rtt;
+	s16 log_rate;
+	u8 source:2;
+	u8 live:1;
+	u8 syn_left:1;
+	u8 measured:1;
+};
+
+/**
+ * struct zrtt_table - the flow table and what its live flows sum up to
+ * @slots: @set_mask + 1 sets of ZRTT_WAYS slots, owned by the caller
+ * @set_mask: number of sets - 1
+ * @oldest: end of the list of live flows that expires first
+ * @newest: the other end
+ * @live: number of live flows
+ * @by_source: live flows by enum zrtt_rtt_source
+ * @sum_rate: sum of rate
+ * @sum_rtt_us: sum of rtt_us over flows that have one
+ * @fit_n: live flows with both an RTT and a rate
+ * @fit_x: sum of log_rtt
+ * @fit_y: sum of log_rate
+ * @fit_xx: sum of log_rtt squared
+ * @fit_xy: sum of log_rtt * log_rate
+ * @evicted: live flows that lost their slot to another
+ */
+struct zrtt_table {
+	struct zrtt_flow *slots;
+	u32 set_mask;
+	u32 oldest;
+	u32 newest;
+	u32 live;
+	u32 by_source[ZRTT_RTT_SOURCES];
+	u64 sum_rate;
+	u64 sum_rtt_us;
+	u32 fit_n;
+	s64 fit_x;
+	s64 fit_y;
+	s64 fit_xx;
+	s64 fit_xy;
+	u64 evicted;
+};
+
+/* Weight of the mean of @i epochs in the smoothed rate, Q16: 1 - (11/12)^i.
+ * One twelfth per 134 ms is a time constant of 1.6 s.
+ */
+static const u32 zrtt_rate_gain[ZRTT_LIVE_EPOCHS + 1] = {
+	0, 5461, 10468, 15057, 19263, 23119, 26654, 29894,
+	32864, 35587, 38083, 40370, 42468, 44390, 46152, 47767,
+};
+
+/* 1 / @i, Q16 */
+static const u32 zrtt_epoch_recip[ZRTT_LIVE_EPOCHS + 1] = {
+	0, 65536, 32768, 21845, 16384, 13107, 10923, 9362,
+	8192, 7282, 6554, 5958, 5461, 5041, 4681, 4369,
+};
+
+static inline u32 zrtt_epoch(u64 now_ns)
+{
+	return (u32)(now_ns >> ZRTT_EPOCH_SHIFT);
+}
+
+/* An empty table of @flows slots, a power of two and ZRTT_WAYS or more. */
+static inline void zrtt_table_init(struct zrtt_table *t,
+				   struct zrtt_flow *slots, u32 flows)
+{
+	*t = (struct zrtt_table) {
+		.slots = slots,
+		.set_mask = flows / ZRTT_WAYS - 1,
+		.oldest = ZRTT_NO_SLOT,
+		.newest = ZRTT_NO_SLOT,
+	};
+}
+
+static inline void zrtt_list_add(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	u32 slot = (u32)(f - t->slots);
+
+	f->older = t->newest;
+	f->newer = ZRTT_NO_SLOT;
+	if (t->newest != ZRTT_NO_SLOT)
+		t->slots[t->newest].newer = slot;
+	else
+		t->oldest = slot;
+	t->newest = slot;
+}
+
+static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	if (f->older != ZRTT_NO_SLOT)
+		t->slots[f->older].newer = f->newer;
+	else
+		t->oldest = f->newer;
+	if (f->newer != ZRTT_NO_SLOT)
+		t->slots[f->newer].older = f->older;
+	else
+		t->newest = f->older;
+}
+
+/* Take @f's books out of the sums (@sign -1) or put them in (1). */
+static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
+				   s32 sign)
+{
+	t->live += sign;
+	t->by_source[f->source] += sign;
+	t->sum_rate += (s64)sign * f->rate;
+	t->sum_rtt_us += (s64)sign * f->rtt_us;
+	if (f->measured) {
+		t->fit_n += sign;
+		t->fit_x += sign * f->log_rtt;
+		t->fit_y += sign * f->log_rate;
+		t->fit_xx += sign * f->log_rtt * f->log_rtt;
+		t->fit_xy += sign * f->log_rtt * f->log_rate;
+	}
+}
+
+static inline void zrtt_flow_retire(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	zrtt_flow_count(t, f, -1);
+	zrtt_list_del(t, f);
+	f->live = 0;
+}
+
+static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	f->live = 1;
+	zrtt_flow_count(t, f, 1);
+	zrtt_list_add(t, f);
+}
+
+/* Retire up to ZRTT_EXPIRE_BATCH flows that were silent for 2 s. */
+static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_EXPIRE_BATCH && t->oldest != ZRTT_NO_SLOT; i++) {
+		struct zrtt_flow *f = &t->slots[t->oldest];
+
+		if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
+			return;
+		zrtt_flow_retire(t, f);
+	}
+}
+
+/* The slot of a flow that is known, or NULL with a slot to take in @victim:
+ * one never used, else that of the flow seen longest ago.
+ */
+static inline struct zrtt_flow *zrtt_flow_find(struct zrtt_table *t, u32 tag,
+					       u32 epoch,
+					       struct zrtt_flow **victim)
+{
+	struct zrtt_flow *set = &t->slots[(tag & t->set_mask) * ZRTT_WAYS];
+	u32 first = tag >> 29;
+	u32 i;
+
+	*victim = &set[first];
+	for (i = 0; i < ZRTT_WAYS; i++) {
+		struct zrtt_flow *f = &set[(first + i) % ZRTT_WAYS];
+
+		if (f->tag == tag)
+			return f;
+		/* slots are never given back, so the flow is not behind this */
+		if (!f->tag) {
+			*victim = f;
+			break;
+		}
+		if (epoch - f->epoch > epoch - (*victim)->epoch)
+			*victim = f;
+	}
+	return NULL;
+}
+
+/**
+ * zrtt_flow_get() - the slot of a flow, taken over from another if need be
+ * @t: table
+ * @tag: hash of the flow, never 0
+ * @epoch: now
+ * @rnd: random number, spaces the first mark of a new flow
+ *
+ * Visits at most the ZRTT_WAYS slots of one set.
+ */
+static inline struct zrtt_flow *
+zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+{
+	struct zrtt_flow *victim, *f = zrtt_flow_find(t, tag, epoch, &victim);
+
+	if (f)
+		return f;
+	if (victim->live) {
+		zrtt_flow_retire(t, victim);
+		if (epoch - victim->epoch <= ZRTT_LIVE_EPOCHS)
+			t->evicted++;
+	}
+	*victim = (struct zrtt_flow) {
+		.tag = tag,
+		.epoch = epoch,
+		.threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2),
+		.weight_q16 = ZRTT_Q16_ONE,
+	};
+	zrtt_flow_enlist(t, victim);
+	return victim;
+}
+
+/**
+ * zrtt_table_move() - carry all flows over to an empty table
+ * @to: table of any size; if it is smaller, the flows seen last stay
+ * @from: table, not usable afterwards
+ * @epoch: now
+ *
+ * Walks both tables: for a changed size only, never from the packet path.
+ */
+static inline void zrtt_table_move(struct zrtt_table *to,
+				   struct zrtt_table *from, u32 epoch)
+{
+	u32 flows = (from->set_mask + 1) * ZRTT_WAYS;
+	struct zrtt_flow *f, *copy;
+	u32 i, slot;
+
+	to->evicted = from->evicted;
+	for (i = 0; i < flows; i++) {
+		f = &from->slots[i];
+		if (!f->tag || f->live)
+			continue;
+		if (!zrtt_flow_find(to, f->tag, epoch, &copy))
+			*copy = *f;
+	}
+	for (slot = from->oldest; slot != ZRTT_NO_SLOT; slot = f->newer) {
+		f = &from->slots[slot];
+		copy = zrtt_flow_get(to, f->tag, epoch, 0);
+		zrtt_flow_retire(to, copy);
+		*copy = *f;
+		zrtt_flow_enlist(to, copy);
+	}
+}
+
+/* Put a value into the regression's range: log2 above @pivot, Q6. */
+static inline s16 zrtt_fit_log(u32 x, u32 pivot)
+{
+	return (s16)((zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >> (ZRTT_Q16 - 6));
+}
+
+#define ZRTT_FIT_RTT_PIVOT	16	/* 65 ms */
+#define ZRTT_FIT_RATE_PIVOT	14	/* 1 Mbit/s */
+
+/* RTT_i by preference: hint of the last 30 s, handshake gap, none. */
+static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
+{
+	if (f->hint_q8 && epoch - f->hint_epoch <= ZRTT_RTT_EPOCHS) {
+		f->source = ZRTT_RTT_HINT;
+		f->rtt_us = f->hint_q8 >> ZRTT_RTT_FRAC;
+	} else if (f->passive_us) {
+		f->source = ZRTT_RTT_HANDSHAKE;
+		f->rtt_us = f->passive_us;
+	} else {
+		f->source = ZRTT_RTT_NONE;
+		f->rtt_us = 0;
+	}
+}
+
+/**
+ * zrtt_flow_close_books() - fold the last epochs into rate, RTT and sums
+ * @t: table
+ * @f: flow
+ * @epoch: now
+ *
+ * To be called at the first packet of an epoch, and when an RTT became known.
+ * A flow that was silent for more than 2 s comes back with its rate decayed.
+ */
+static inline void zrtt_flow_close_books(struct zrtt_table *t,
+					 struct zrtt_flow *f, u32 epoch)
+{
+	u32 epochs = epoch - f->epoch;
+
+	if (f->live)
+		zrtt_flow_retire(t, f);
+	if (epochs) {
+		if (epochs > ZRTT_LIVE_EPOCHS)
+			epochs = ZRTT_LIVE_EPOCHS;
+		f->rate = zrtt_ewma(f->rate,
+				    zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]),
+				    zrtt_rate_gain[epochs]);
+		f->bytes = 0;
+		f->epoch = epoch;
+	}
+	zrtt_flow_choose_rtt(f, epoch);
+	f->measured = f->rtt_us && f->rate;
+	if (f->measured) {
+		f->log_rtt = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
+		f->log_rate = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
+	}
+	zrtt_flow_enlist(t, f);
+}
+
+/**
+ * zrtt_flow_hint() - the flow's packet carried a hint
+ * @f: flow
+ * @rtt_us: the hint, 32 .. ZRTT_HINT_MAX_US
+ * @clamp: bound it by the passive RTT where one is known
+ * @epoch: now
+ *
+ * Smooths with the paper's w_q (eq. 3). Return: true if it was bounded.
+ */
+static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
+				  u32 epoch)
+{
+	u32 most = f->passive_us + f->passive_us / 4 + ZRTT_CLAMP_SLACK_US;
+	bool bounded = clamp && f->passive_us && rtt_us > most;
+
+	if (bounded)
+		rtt_us = most;
+	rtt_us <<= ZRTT_RTT_FRAC;
+	if (f->hint_q8 && epoch - f->hint_epoch <= ZRTT_RTT_EPOCHS)
+		f->hint_q8 = zrtt_ewma(f->hint_q8, rtt_us, ZRTT_RTT_WQ_Q16);
+	else
+		f->hint_q8 = rtt_us;
+	f->hint_epoch = epoch;
+	return bounded;
+}
+
+/* The flow's SYN or SYN-ACK left the queue at @now_us. */
+static inline void zrtt_flow_syn_left(struct zrtt_flow *f, u32 now_us)
+{
+	f->syn_us = now_us;
+	f->syn_left = 1;
+}
+
+/**
+ * zrtt_flow_syn_answered() - the next packet behind a handshake packet arrived
+ * @f: flow
+ * @now_us: clock, wraps
+ *
+ * The gap from the SYN's departure is one round trip of the path without our
+ * own queue, an upper bound for the RTT: the least one seen is kept.
+ */
+static inline void zrtt_flow_syn_answered(struct zrtt_flow *f, u32 now_us)
+{
+	u32 gap_us = now_us - f->syn_us;
+
+	f->syn_left = 0;
+	if (gap_us < (1U << ZRTT_HINT_UNIT_SHIFT) || gap_us > ZRTT_HINT_MAX_US)
+		return;
+	if (!f->passive_us || gap_us < f->passive_us)
+		f->passive_us = gap_us;
+}
+
+#endif

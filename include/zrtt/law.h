@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * From P_b to a flow's P_i, and from P_i to a verdict.
+ *
+ *   P_i = P_b (RTT_avg / RTT_i)^alpha (r_i / r_avg)^feedback
+ *
+ * BLUE has neither factor, MRTT alpha 2, the paper eq. (5), PRTO Padhye's
+ * throughput equation in place of the power. The weight P_i / P_b costs
+ * logarithms, so it is computed once per flow and epoch, never per packet.
+ */
+#ifndef _ZRTT_LAW_H
+#define _ZRTT_LAW_H
+
+#include <linux/types.h>
+#include "fixed.h"
+#include "flow.h"
+
+enum zrtt_alpha_kind {
+	ZRTT_ALPHA_CAPPED,
+	ZRTT_ALPHA_AUTO,
+	ZRTT_ALPHA_PAPER,
+	ZRTT_ALPHA_FIXED,
+};
+
+enum zrtt_verdict {
+	ZRTT_PASS,
+	ZRTT_MARK,
+	ZRTT_DROP,
+};
+
+#define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
+#define ZRTT_WEIGHT_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
+#define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
+
+/* alpha auto: the exponent moves against the slope of log rate over log RTT,
+ * by this share of it per regression.
+ */
+#define ZRTT_FIT_GAIN_SHIFT	4
+#define ZRTT_FIT_EPOCHS		4	/* a regression per 0.5 s */
+#define ZRTT_FIT_FLOWS		2	/* fewer have no slope */
+
+/* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
+#define ZRTT_PADHYE_RTO_MIN_US	200000
+#define ZRTT_PADHYE_B		2
+#define ZRTT_PADHYE_STEPS	16	/* bisections: log2(P_i) to 2^-12 */
+#define ZRTT_PADHYE_LOG_MIN	(-(24 << ZRTT_Q16))
+
+/**
+ * struct zrtt_law_params - how flows differ
+ * @padhye: PRTO's ratio instead of the power
+ * @alpha_kind: enum zrtt_alpha_kind
+ * @alpha_q16: exponent of ZRTT_ALPHA_FIXED
+ * @alpha_max_q16: cap of ZRTT_ALPHA_CAPPED and _AUTO
+ * @pth_q30: P_th
+ * @feedback: exponent of the rate feedback
+ * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
+ * @spaced: marks spaced by an accumulator instead of drawn at random
+ * @clamp: bound what an unconfirmed hint does
+ */
+struct zrtt_law_params {
+	u32 alpha_kind;
+	u32 alpha_q16;
+	u32 alpha_max_q16;
+	u32 pth_q30;
+	u32 feedback;
+	u32 mark_max_q30;
+	bool padhye;
+	bool spaced;
+	bool clamp;
+};
+
+/**
+ * struct zrtt_law - what every flow's weight is computed from, set per tick
+ * @alpha_q16: exponent in use
+ * @log_rtt: log2 of RTT_avg in microseconds, Q16
+ * @log_rate: log2 of r_avg in bytes per epoch, Q16
+ * @p_q30: P_b
+ * @rtt_avg_us: RTT_avg, for Padhye's equation
+ * @queue_us: own delay, which Padhye's RTT includes
+ * @fit_epoch: epoch of the last regression
+ */
+struct zrtt_law {
+	u32 alpha_q16;
+	s32 log_rtt;
+	s32 log_rate;
+	u32 p_q30;
+	u32 rtt_avg_us;
+	u32 queue_us;
+	u32 fit_epoch;
+};
+
+static inline s32 zrtt_clamp_log(s32 x, s32 most)
+{
+	if (x > most)
+		return most;
+	return x < -most ? -most : x;
+}
+
+/* min(cap, P_th / P_b_avg), Q16, without a division */
+static inline u32 zrtt_alpha_capped(u32 pth_q30, u32 p_avg_q30, u32 cap_q16)
+{
+	u32 alpha_q16;
+
+	if (!p_avg_q30)
+		return cap_q16;
+	alpha_q16 = zrtt_exp2(zrtt_log2(pth_q30) - zrtt_log2(p_avg_q30));
+	return alpha_q16 < cap_q16 ? alpha_q16 : cap_q16;
+}
+
+/*
+ * Least squares over the live flows: the slope of log rate over log RTT is
+ * negative while long RTTs lose. Return: its share to add to alpha, Q16.
+ */
+static inline s32 zrtt_fit_step(const struct zrtt_table *t)
+{
+	s64 var = (s64)t->fit_n * t->fit_xx - t->fit_x * t->fit_x;
+	s64 cov = (s64)t->fit_n * t->fit_xy - t->fit_x * t->fit_y;
+	s32 log_slope;
+	u32 slope_q16;
+
+	if (t->fit_n < ZRTT_FIT_FLOWS || var <= 0 || !cov)
+		return 0;
+	log_slope = zrtt_log2(cov < 0 ? -cov : cov) - zrtt_log2(var);
+	slope_q16 = zrtt_exp2(zrtt_clamp_log(log_slope, ZRTT_TRUST_LOG_MAX));
+	slope_q16 >>= ZRTT_FIT_GAIN_SHIFT;
+	return cov < 0 ? (s32)slope_q16 : -(s32)slope_q16;
+}
+
+/* The exponent of the moment. */
+static inline u32 zrtt_alpha(const struct zrtt_law_params *params,
+			     struct zrtt_law *law, const struct zrtt_table *t,
+			     u32 p_avg_q30, u32 epoch)
+{
+	s32 alpha_q16;
+
+	switch (params->alpha_kind) {
+	case ZRTT_ALPHA_FIXED:
+		return params->alpha_q16;
+	case ZRTT_ALPHA_PAPER:
+		return zrtt_alpha_capped(params->pth_q30, p_avg_q30,
+					 ZRTT_ALPHA_PAPER_MAX);
+	case ZRTT_ALPHA_CAPPED:
+		return zrtt_alpha_capped(params->pth_q30, p_avg_q30,
+					 params->alpha_max_q16);
+	}
+	alpha_q16 = (s32)law->alpha_q16;
+	if (epoch - law->fit_epoch >= ZRTT_FIT_EPOCHS) {
+		law->fit_epoch = epoch;
+		alpha_q16 += zrtt_fit_step(t);
+	}
+	if (alpha_q16 < 0)
+		return 0;
+	return (u32)alpha_q16 < params->alpha_max_q16 ? (u32)alpha_q16 :
+							params->alpha_max_q16;
+}
+
+/**
+ * zrtt_law_tick() - refresh what the weights are computed from
+ * @params: parameters
+ * @law: state
+ * @t: flow table, whose averages are taken
+ * @p_q30: P_b
+ * @p_avg_q30: its EWMA
+ * @queue_us: smoothed sojourn
+ * @epoch: now
+ */
+static inline void zrtt_law_tick(const struct zrtt_law_params *params,
+				 struct zrtt_law *law, const struct zrtt_table *t,
+				 u32 p_q30, u32 p_avg_q30, u32 queue_us, u32 epoch)
+{
+	u32 with_rtt = t->live - t->by_source[ZRTT_RTT_NONE];
+
+	law->alpha_q16 = zrtt_alpha(params, law, t, p_avg_q30, epoch);
+	law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->live);
+	if (with_rtt) {
+		law->log_rtt = zrtt_log2(t->sum_rtt_us) - zrtt_log2(with_rtt);
+		/* 2^-8 keeps the longest RTT inside exp2's range */
+		law->rtt_avg_us = zrtt_exp2(law->log_rtt - (8 << ZRTT_Q16)) >> 8;
+	}
+	law->p_q30 = p_q30;
+	law->queue_us = queue_us;
+}
+
+/*
+ * Padhye et al. 1998, eq. (2) of the paper, inverted: the mean time per packet,
+ *
+ *   RTT sqrt(2bp/3) + T_o min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)
+ *
+ * with T_o = max(200 ms, 4 RTT). @log_p: log2(p), Q16, at most 0.
+ * Return: microseconds, Q16; grows with RTT and with p.
+ */
+static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
+{
+	/* log2(2b/3) and log2(27b/8) for b = 2, Q16 */
+	const s32 log_2b_3 = 27200, log_27b_8 = 180544;
+	u32 rto_us = 4 * rtt_us;
+	u32 fast_q16 = zrtt_exp2((log_p + log_2b_3) / 2);
+	u32 timeout_q16 = zrtt_exp2((log_p + log_27b_8) / 2);
+	u64 p_q30 = zrtt_exp2(log_p + ((ZRTT_P_SHIFT - ZRTT_Q16) << ZRTT_Q16));
+	u64 tail_q30 = ZRTT_P_ONE + 32 * ((p_q30 * p_q30) >> ZRTT_P_SHIFT);
+
+	if (rto_us < ZRTT_PADHYE_RTO_MIN_US)
+		rto_us = ZRTT_PADHYE_RTO_MIN_US;
+	if (timeout_q16 > ZRTT_Q16_ONE)
+		timeout_q16 = ZRTT_Q16_ONE;
+	tail_q30 = (tail_q30 * p_q30) >> ZRTT_P_SHIFT;
+	tail_q30 = (tail_q30 * timeout_q16) >> ZRTT_Q16;
+	return (u64)rtt_us * fast_q16 +
+	       ((tail_q30 * rto_us) >> (ZRTT_P_SHIFT - ZRTT_Q16));
+}
+
+/**
+ * zrtt_padhye_weight() - PRTO: P_i / P_b that equalises Padhye's throughput
+ * @rtt_us: RTT_i, own queue included
+ * @rtt_avg_us: RTT_avg, own queue included
+ * @p_q30: P_b
+ *
+ * No closed form: ZRTT_PADHYE_STEPS bisections on log2(P_i).
+ * Return: the weight, Q16; P_i saturates at 1.
+ */
+static inline u32 zrtt_padhye_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
+{
+	s32 log_p = zrtt_log2(p_q30) - (ZRTT_P_SHIFT << ZRTT_Q16);
+	s32 low = ZRTT_PADHYE_LOG_MIN, high = 0;
+	u64 wanted;
+	u32 i;
+
+	if (log_p < ZRTT_PADHYE_LOG_MIN)
+		return ZRTT_Q16_ONE;
+	wanted = zrtt_padhye_time(rtt_avg_us, log_p);
+	for (i = 0; i < ZRTT_PADHYE_STEPS; i++) {
+		s32 middle = (low + high) / 2;
+
+		if (zrtt_padhye_time(rtt_us, middle) < wanted)
+			low = middle;
+		else
+			high = middle;
+	}
+	return zrtt_exp2(zrtt_clamp_log(high - log_p, ZRTT_WEIGHT_LOG_MAX));
+}
+
+/**
+ * zrtt_weight() - P_i / P_b of a flow
+ * @params: parameters
+ * @law: state of the last tick
+ * @f: flow, its books just closed
+ *
+ * A flow without an RTT counts as one of RTT_avg. Return: Q16, 2^-15 .. 2^15.
+ */
+static inline u32 zrtt_weight(const struct zrtt_law_params *params,
+			      const struct zrtt_law *law,
+			      const struct zrtt_flow *f)
+{
+	s32 log_weight = 0;
+
+	if (f->rtt_us && params->padhye)
+		return zrtt_padhye_weight(f->rtt_us + law->queue_us,
+					  law->rtt_avg_us + law->queue_us,
+					  law->p_q30);
+	if (f->rtt_us && law->log_rtt) {
+		s64 log_ratio = law->log_rtt - zrtt_log2(f->rtt_us);
+
+		log_weight = (s32)((log_ratio * law->alpha_q16) >> ZRTT_Q16);
+		if (params->clamp && f->source == ZRTT_RTT_HINT && !f->passive_us)
+			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
+	}
+	if (params->feedback)
+		log_weight += (s32)params->feedback *
+			      (zrtt_log2(f->rate) - law->log_rate);
+	return zrtt_exp2(zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX));
+}
+
+/**
+ * zrtt_verdict() - what becomes of a packet
+ * @params: parameters
+ * @f: its flow
+ * @p_q30: P_i
+ * @segs: segments it stands for, each with its own chance
+ * @ect: it can be marked
+ * @rnd: random number
+ *
+ * Spaced marking adds P_i to the flow's credit and acts when a threshold drawn
+ * from 0.5 .. 1.5 is reached: the same rate of marks as drawing at random, with
+ * a fraction of the variance.
+ */
+static inline enum zrtt_verdict
+zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
+	     u32 p_q30, u32 segs, bool ect, u32 rnd)
+{
+	u32 chance_q30 = zrtt_p_mul(p_q30, segs << ZRTT_Q16);
+
+	if (params->spaced) {
+		f->acc_q30 += chance_q30;
+		if (f->acc_q30 < f->threshold_q30)
+			return ZRTT_PASS;
+		f->acc_q30 -= f->threshold_q30;
+		/* one act a packet: credit beyond that would pile up */
+		if (f->acc_q30 > ZRTT_P_ONE)
+			f->acc_q30 = ZRTT_P_ONE;
+		f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	} else if ((rnd >> 2) >= chance_q30) {
+		return ZRTT_PASS;
+	}
+	return ect && p_q30 <= params->mark_max_q30 ? ZRTT_MARK : ZRTT_DROP;
+}
+
+#endif

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The algorithm as one piece: parameters, state, statistics, and the two
+ * things that happen to it: a packet arrives, a tick passes.
+ */
+#ifndef _ZRTT_ZRTT_H
+#define _ZRTT_ZRTT_H
+
+#include <linux/types.h>
+#include "fixed.h"
+#include "hint.h"
+#include "flow.h"
+#include "controller.h"
+#include "law.h"
+
+enum zrtt_mode {
+	ZRTT_MODE_ZRTT,
+	ZRTT_MODE_PAPER,
+	ZRTT_MODE_MRTT,
+	ZRTT_MODE_PRTO,
+	ZRTT_MODE_BLUE,
+	ZRTT_MODES,
+};
+
+enum zrtt_hint_policy {
+	ZRTT_HINT_CLAMP,
+	ZRTT_HINT_TRUST,
+	ZRTT_HINT_IGNORE,
+};
+
+#define ZRTT_PERCENT(n, d)	((u32)((u64)ZRTT_P_ONE * (n) / (100 * (d))))
+
+#define ZRTT_DELAY_FRAC		8	/* fraction bits of the smoothed sojourn */
+#define ZRTT_DELAY_WQ_Q16	8192	/* 1/8 per tick */
+
+/**
+ * struct zrtt_params - everything the command line sets
+ * @mode: enum zrtt_mode, the preset chosen last
+ * @limit: hard limit, packets
+ * @flows: slots of the flow table
+ * @hint: enum zrtt_hint_policy
+ * @strip: blank hints in forwarded packets
+ * @handshake: take RTTs from TCP handshakes
+ * @ecn: mark ECT packets
+ * @split_gso: queue the segments of a GSO packet one by one
+ * @ctl: how P_b is found
+ * @law: how P_i follows
+ */
+struct zrtt_params {
+	u32 mode;
+	u32 limit;
+	u32 flows;
+	u32 hint;
+	bool strip;
+	bool handshake;
+	bool ecn;
+	bool split_gso;
+	struct zrtt_ctl_params ctl;
+	struct zrtt_law_params law;
+};
+
+/**
+ * struct zrtt_vars - everything learnt
+ * @ctl: P_b
+ * @law: averages and alpha
+ * @table: flows
+ * @ticked_ns: when the last tick ran
+ * @idle_ns: when the queue ran empty, 0 = it is not empty
+ * @delay_q8: smoothed sojourn, microseconds, ZRTT_DELAY_FRAC fraction bits
+ */
+struct zrtt_vars {
+	struct zrtt_ctl ctl;
+	struct zrtt_law law;
+	struct zrtt_table table;
+	u64 ticked_ns;
+	u64 idle_ns;
+	u32 delay_q8;
+};
+
+/**
+ * struct zrtt_stats - counters, in packets (segments of a GSO packet) unless
+ *	said; see struct tc_zrtt_xstats
+ */
+struct zrtt_stats {
+	u64 packets_in;
+	u64 ecn_mark;
+	u64 drop_mark;
+	u64 drop_limit;
+	u64 purged;
+	u64 hint_ok;
+	u64 hint_bad;
+	u64 hint_clamped;
+	u64 hint_stripped;
+	u64 idle_events;
+	u64 overflow_events;
+	u32 maxq;
+};
+
+/**
+ * struct zrtt_arrival - what the algorithm needs to know of a packet
+ * @tag: hash of its flow, never 0
+ * @bytes: its length
+ * @segs: segments it stands for, 1 or more
+ * @rtt_us: its hint, 0 = none
+ * @handshake: it is a TCP SYN or SYN-ACK
+ * @ect: it can be marked
+ */
+struct zrtt_arrival {
+	u32 tag;
+	u32 bytes;
+	u32 segs;
+	u32 rtt_us;
+	bool handshake;
+	bool ect;
+};
+
+/**
+ * zrtt_params_preset() - the parameters that make a mode
+ * @params: set: mode, controller, law, hint policy, handshake
+ * @mode: enum zrtt_mode
+ *
+ * The four reproductions share BLUE with the paper's parameters, draw marks at
+ * random, always mark what can be marked, and believe the sender.
+ */
+static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
+{
+	params->mode = mode;
+	params->hint = ZRTT_HINT_TRUST;
+	params->handshake = false;
+	params->ctl.kind = ZRTT_CTL_BLUE;
+	params->law = (struct zrtt_law_params) {
+		.alpha_kind = ZRTT_ALPHA_FIXED,
+		.alpha_max_q16 = ZRTT_ALPHA_PAPER_MAX,
+		.pth_q30 = ZRTT_PERCENT(5, 1),
+		.mark_max_q30 = ZRTT_P_ONE,
+	};
+
+	switch (mode) {
+	case ZRTT_MODE_ZRTT:
+		params->hint = ZRTT_HINT_CLAMP;
+		params->handshake = true;
+		params->ctl.kind = ZRTT_CTL_PI2;
+		params->law = (struct zrtt_law_params) {
+			.alpha_kind = ZRTT_ALPHA_CAPPED,
+			.alpha_max_q16 = ZRTT_Q16_ONE * 5 / 4,
+			.pth_q30 = ZRTT_PERCENT(4, 1),
+			.feedback = 2,
+			.mark_max_q30 = ZRTT_PERCENT(10, 1),
+			.spaced = true,
+		};
+		break;
+	case ZRTT_MODE_PAPER:
+		params->law.alpha_kind = ZRTT_ALPHA_PAPER;
+		break;
+	case ZRTT_MODE_MRTT:
+		params->law.alpha_q16 = 2 * ZRTT_Q16_ONE;
+		break;
+	case ZRTT_MODE_PRTO:
+		params->law.padhye = true;
+		break;
+	}
+}
+
+/* Fill in what follows from the parameters; to be called after any change. */
+static inline void zrtt_params_derive(struct zrtt_params *params)
+{
+	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
+	zrtt_ctl_derive(&params->ctl);
+}
+
+/* What `tc qdisc add ... zrtt` without a parameter means. */
+static inline void zrtt_params_init(struct zrtt_params *params)
+{
+	*params = (struct zrtt_params) {
+		.limit = 1000,
+		.flows = 16384,
+		.ecn = true,
+		.split_gso = true,
+		.ctl = {
+			.target_us = 15000,
+			.tupdate_us = 16000,
+			.threshold = 100,
+			.freeze_us = 50000,
+			.increment_q30 = ZRTT_PERCENT(2, 1),
+			.decrement_q30 = ZRTT_PERCENT(2, 10),
+		},
+	};
+	zrtt_params_preset(params, ZRTT_MODE_ZRTT);
+	zrtt_params_derive(params);
+}
+
+/* The clock of handshake gaps: microseconds, wraps after 71 minutes. */
+static inline u32 zrtt_us(u64 now_ns)
+{
+	return (u32)div_u64(now_ns, 1000);
+}
+
+static inline bool zrtt_tick_due(const struct zrtt_params *params,
+				 const struct zrtt_vars *vars, u64 now_ns)
+{
+	return now_ns - vars->ticked_ns >=
+	       zrtt_ctl_period_us(&params->ctl) * 1000ULL;
+}
+
+/**
+ * zrtt_tick() - what is not per packet: P_b, alpha, averages
+ * @params: parameters
+ * @vars: state
+ * @sojourn_us: age of the packet at the head of the queue, 0 = empty
+ * @now_ns: clock
+ */
+static inline void zrtt_tick(const struct zrtt_params *params,
+			     struct zrtt_vars *vars, u32 sojourn_us, u64 now_ns)
+{
+	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
+		sojourn_us = ZRTT_SOJOURN_MAX_US;
+	vars->ticked_ns = now_ns;
+	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
+				   ZRTT_DELAY_WQ_Q16);
+	zrtt_ctl_tick(&params->ctl, &vars->ctl, sojourn_us);
+	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
+		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC,
+		      zrtt_epoch(now_ns));
+}
+
+/* A packet arrived above BLUE's threshold or did not fit at all. */
+static inline void zrtt_overflow(const struct zrtt_params *params,
+				 struct zrtt_vars *vars, struct zrtt_stats *stats,
+				 u64 now_ns)
+{
+	stats->overflow_events++;
+	zrtt_blue_overflow(&params->ctl, &vars->ctl, now_ns);
+}
+
+/* The last packet left. */
+static inline void zrtt_idle_begin(const struct zrtt_params *params,
+				   struct zrtt_vars *vars,
+				   struct zrtt_stats *stats, u64 now_ns)
+{
+	stats->idle_events++;
+	vars->idle_ns = now_ns;
+	zrtt_blue_idle(&params->ctl, &vars->ctl, now_ns, now_ns);
+}
+
+/* A packet arrives at an empty queue. */
+static inline void zrtt_idle_end(const struct zrtt_params *params,
+				 struct zrtt_vars *vars, u64 now_ns)
+{
+	if (!vars->idle_ns)
+		return;
+	zrtt_blue_idle(&params->ctl, &vars->ctl, vars->idle_ns, now_ns);
+	zrtt_ctl_forget(&params->ctl, &vars->ctl, now_ns - vars->idle_ns);
+	vars->idle_ns = 0;
+}
+
+/**
+ * zrtt_arrive() - account a packet to its flow
+ * @params: parameters
+ * @vars: state
+ * @stats: counters
+ * @pkt: the packet
+ * @rnd: random number
+ * @now_ns: clock
+ *
+ * Return: the flow, its weight up to date.
+ */
+static inline struct zrtt_flow *
+zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
+	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
+	    u64 now_ns)
+{
+	u32 epoch = zrtt_epoch(now_ns);
+	struct zrtt_flow *f;
+	bool stale;
+
+	zrtt_table_expire(&vars->table, epoch);
+	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
+	stale = f->epoch != epoch;
+	if (f->syn_left && !pkt->handshake) {
+		zrtt_flow_syn_answered(f, zrtt_us(now_ns));
+		stale |= f->source == ZRTT_RTT_NONE;
+	}
+	if (pkt->rtt_us) {
+		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,
+						      params->law.clamp, epoch);
+		stale |= f->source != ZRTT_RTT_HINT;
+	}
+	if (stale) {
+		zrtt_flow_close_books(&vars->table, f, epoch);
+		f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+	}
+	f->bytes += pkt->bytes;
+	return f;
+}
+
+/* P_i of @f at this moment, Q30. */
+static inline u32 zrtt_probability(const struct zrtt_vars *vars,
+				   const struct zrtt_flow *f)
+{
+	return zrtt_p_mul(vars->ctl.p_q30, f->weight_q16);
+}
+
+#endif
