@@ -3,7 +3,9 @@
 #ifndef _ZRTT_COMPAT_NET_GSO_H
 #define _ZRTT_COMPAT_NET_GSO_H
 
-#if __has_include_next(<net/gso.h>)
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #include_next <net/gso.h>
 #else
 #include <linux/netdevice.h>
