@@ -9,7 +9,6 @@
  * The algorithm is in include/zrtt/, the contract with tc in include/uapi/.
  */
 #include <linux/if_ether.h>
-#include <linux/if_pppox.h>
 #include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -114,6 +113,15 @@ struct zrtt_headers {
 	u8 version;
 	u8 hint_len;
 	bool hint_tcp;
+};
+
+/* PPPoE session header (RFC 2516) and the PPP protocol behind it. */
+struct zrtt_pppoe {
+	u8 version_type;
+	u8 code;
+	__be16 session;
+	__be16 length;
+	__be16 proto;
 };
 
 /* The flow's key: addresses hash to @addr, then what tells flows apart. */
@@ -296,7 +304,7 @@ static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data 
 /* Network protocol and offset of the packet behind VLAN tags and PPPoE. */
 static __be16 zrtt_network(const struct sk_buff *skb, u32 *off)
 {
-	struct { struct pppoe_hdr hdr; __be16 proto; } __packed pppoe_buf, *pppoe;
+	struct zrtt_pppoe pppoe_buf, *pppoe;
 	__be16 proto = skb->protocol;
 	struct vlan_hdr vlan_buf, *vlan;
 	u32 i;

@@ -81,6 +81,10 @@ class Engine(Protocol):
 
     kernel: Kernel
 
+    @property
+    def clock(self) -> str:
+        """What time figures are measured in, for the record."""
+
     def run(self, job: GuestJob) -> GuestOutput:
         """Runs a job to its end. Raises GuestError if it has none."""
 

@@ -146,6 +146,11 @@ class QemuEngine:
     def __init__(self, series: str) -> None:
         self.kernel = debian_kernel(series)
 
+    @property
+    def clock(self) -> str:
+        """What time figures are measured in, for the record."""
+        return "real time (QEMU, KVM)" if kvm_works(self.kernel) else "virtual time (QEMU, icount)"
+
     def run(self, job: GuestJob) -> GuestOutput:
         """Runs a job to its end. Raises GuestError if it has none."""
         with tempfile.TemporaryDirectory(prefix="zrtt-qemu-") as folder:
