@@ -21,6 +21,7 @@
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
 #include <net/pkt_sched.h>
+#include <net/sch_generic.h>
 #include <net/tcp.h>
 
 #include <linux/pkt_sched_zrtt.h>
@@ -499,6 +500,7 @@ static int zrtt_enqueue_split(struct sk_buff *skb, struct Qdisc *sch,
 
 		skb_mark_not_on_list(segs);
 		qdisc_skb_cb(segs)->pkt_len = seg_len;
+		qdisc_set_pkt_segs(segs, 1);
 		if (zrtt_enqueue_one(segs, sch, to_free, now_ns) ==
 		    NET_XMIT_SUCCESS) {
 			queued++;

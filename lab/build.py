@@ -104,7 +104,7 @@ def tc_plugin(name: str) -> dict[str, Path]:
     """The tc plugin that goes with a module, under its name below $LAB."""
     source = REPO / PLUGIN_SOURCES[name]
     product = source.with_suffix(".so").name
-    flags = ["-O2", "-Wall", "-shared", "-fPIC", f"-I{PLUGIN_COMPAT}", f"-I{UAPI}"]
+    flags = ["-O2", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{PLUGIN_COMPAT}", f"-I{UAPI}"]
     files = _files([source, *source.parent.glob("*.h"), PLUGIN_COMPAT, UAPI])
 
     def recipe(folder: Path) -> None:

@@ -9,7 +9,7 @@
 
 enum {
 	TCA_METER_UNSPEC,
-	TCA_METER_RESET,	/* flag: forget everything counted so far */
+	TCA_METER_RESET,	/* u8, 1: forget everything counted so far */
 	__TCA_METER_MAX,
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)

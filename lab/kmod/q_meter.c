@@ -29,7 +29,7 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			meter_explain();
 			return -1;
 		}
-		addattr(n, room, TCA_METER_RESET);
+		addattr8(n, room, TCA_METER_RESET, 1);
 	}
 	addattr_nest_end(n, tail);
 	return 0;
@@ -43,11 +43,13 @@ static int meter_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *
 static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 			      struct rtattr *xstats)
 {
-	struct tc_meter_xstats st = {};
+	struct tc_meter_xstats st;
 
 	if (!xstats)
 		return 0;
-	memcpy(&st, RTA_DATA(xstats), MIN(RTA_PAYLOAD(xstats), sizeof(st)));
+	if (RTA_PAYLOAD(xstats) < sizeof(st))
+		return -1;
+	memcpy(&st, RTA_DATA(xstats), sizeof(st));
 
 	print_lluint(PRINT_ANY, "packets_in", "  in %llu", st.packets_in);
 	print_lluint(PRINT_ANY, "packets_out", " out %llu", st.packets_out);

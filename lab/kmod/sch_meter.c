@@ -39,7 +39,7 @@ struct meter_sched_data {
 };
 
 static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
-	[TCA_METER_RESET] = { .type = NLA_FLAG },
+	[TCA_METER_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -140,7 +140,7 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 	if (err)
 		return err;
 
-	if (nla_get_flag(tb[TCA_METER_RESET])) {
+	if (tb[TCA_METER_RESET]) {
 		sch_tree_lock(sch);
 		meter_forget(q);
 		sch_tree_unlock(sch);
