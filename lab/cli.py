@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line of the laboratory."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from lab import build, initramfs, kernels, runner
+from lab.engine import KERNELS, GuestError
+from lab.result import Result, ResultError
+from lab.scenario import (
+    CCS,
+    Scenario,
+    ScenarioError,
+    Step,
+    parse_cc,
+    parse_hint,
+    parse_liar,
+    parse_rtts,
+)
+from lab.units import UnitError, parse_rate
+
+CONSOLE_LINES = 40
+EXPECTED_ERRORS = (
+    ScenarioError,
+    UnitError,
+    kernels.KernelError,
+    build.BuildError,
+    initramfs.InitramfsError,
+    ResultError,
+    GuestError,
+)
+
+
+def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    p = commands.add_parser(
+        "run",
+        help="one scenario in one guest",
+        description="Runs TCP flows of different RTTs through a qdisc on a real kernel in a "
+        "guest, and prints what came of it. Exit status 0 only if the run finished and its "
+        "numbers add up.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    p.add_argument("--kernel", choices=KERNELS, default="6.12", help="Debian's, or user-mode Linux")
+    p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
+                   help='what to type after "tc qdisc add dev X parent Y"')  # fmt: skip
+    p.add_argument("--rate", default="20mbit", help="of the bottleneck")
+    p.add_argument("--rtts", default="20ms..400ms/20", metavar="LIST",
+                   help="20ms,40ms,... or FIRST..LAST/COUNT; one host each")  # fmt: skip
+    p.add_argument("--sessions", type=int, default=1, metavar="K", help="flows per RTT")
+    p.add_argument("--cc", default="cubic", metavar="NAME",
+                   help=f"{', '.join(CCS)} or mix:A,B given to the flows in turn")  # fmt: skip
+    p.add_argument("--ecn", choices=("on", "off"), default="on", help="flows negotiate ECN")
+    p.add_argument("--gso", choices=("on", "off"), default="off",
+                   help="super-packets through the qdisc")  # fmt: skip
+    p.add_argument("--hint", default="packet", metavar="MODE",
+                   help="RTT hint in each packet, sampled (50 ms of each 500), none, or the "
+                   "fraction of flows that hint in each packet")  # fmt: skip
+    p.add_argument("--liar", action="append", default=[], metavar="N:FACTOR",
+                   help="flow N (from 0) states FACTOR times its RTT; repeatable")  # fmt: skip
+    p.add_argument("--warmup", type=float, default=20.0, metavar="S", help="not measured")
+    p.add_argument("--duration", type=float, default=60.0, metavar="S", help="measured")
+    p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
+    p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
+                   help="S seconds after the start set the rate, or add D to all RTTs; "
+                   "repeatable")  # fmt: skip
+    p.add_argument("--sample", type=float, default=0.0, metavar="S",
+                   help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
+    p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
+                   help="give up after that long on this machine's clock")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the full result there")
+    p.set_defaults(handler=_run)
+
+
+def _scenario(args: argparse.Namespace) -> Scenario:
+    hint, share = parse_hint(args.hint)
+    return Scenario(
+        kernel=args.kernel,
+        qdisc=args.qdisc,
+        rate_bps=parse_rate(args.rate),
+        rtts_ms=parse_rtts(args.rtts),
+        sessions=args.sessions,
+        cc=parse_cc(args.cc),
+        ecn=args.ecn == "on",
+        gso=args.gso == "on",
+        hint=hint,
+        hint_share=share,
+        liars=dict(parse_liar(text) for text in args.liar),
+        warmup_s=args.warmup,
+        duration_s=args.duration,
+        seed=args.seed,
+        steps=tuple(Step.parse(text) for text in args.step),
+        sample_ms=round(args.sample * 1000),
+    ).check()
+
+
+def _run(args: argparse.Namespace) -> None:
+    scenario = _scenario(args)
+    command = "python3 -m lab " + shlex.join(sys.argv[1:])
+    done = runner.run(
+        scenario,
+        command=command,
+        progress=runner.show_progress(scenario.qdisc),
+        timeout_s=args.timeout,
+    )
+    if args.json:
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(done.to_json())
+    _print_result(done)
+
+
+def _print_result(done: Result) -> None:
+    for flow in done.flows:
+        print(
+            f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
+            f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks"
+        )
+    ratio = f"{done.max_min_ratio:.2f}" if done.max_min_ratio else "inf"
+    sojourn = done.sojourn_ms
+    print(
+        f"Jain {done.jain:.4f}  max/min {ratio}  utilisation {done.utilisation:.1%}  "
+        f"sojourn mean {sojourn.mean:.1f} p95 {sojourn.p95:.1f} max {sojourn.max:.1f} ms  "
+        f"marks {done.marks}  drops {done.drops}"
+    )
+    print(
+        f"Linux {done.kernel}, {done.clock}; {done.wall_s:.0f} s, {done.cpu_s:.0f} s of CPU, "
+        f"{done.reruns} reruns"
+    )
+
+
+def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    p = commands.add_parser(
+        "kernel",
+        help="find, fetch and list kernels",
+        description="Fetches the newest of Debian's kernels into the cache, with the headers "
+        "to build modules for them, and says what they are.",
+    )
+    p.add_argument("series", nargs="*", choices=[[], *kernels.SERIES], metavar="SERIES",
+                   help=f"some of {', '.join(kernels.SERIES)}; default all")  # fmt: skip
+    p.set_defaults(handler=_kernel)
+
+
+def _kernel(args: argparse.Namespace) -> None:
+    for series in args.series or kernels.SERIES:
+        kernel = kernels.debian_kernel(series)
+        print(f"{series:5} {kernel.release}  {kernel.image}")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    top = argparse.ArgumentParser(
+        prog="python3 -m lab",
+        description="The laboratory of sch_zrtt: real kernels in virtual time.",
+    )
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands)
+    _add_kernel(commands)
+    return top
+
+
+def main() -> int:
+    """Runs a command. Returns the exit status."""
+    args = parser().parse_args()
+    try:
+        args.handler(args)
+    except EXPECTED_ERRORS as error:
+        if isinstance(error, GuestError) and error.console:
+            print("\n".join(error.console.splitlines()[-CONSOLE_LINES:]), file=sys.stderr)
+        print(f"lab: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    return 0

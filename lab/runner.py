@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs a scenario on its engine and returns the result."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from lab import build, result, topology
+from lab.engine import GuestJob, get_engine
+from lab.scenario import Scenario
+
+MODULE_OF_QDISC = {"zrtt": "sch_zrtt"}
+MEMORY_BASE_MB = 512
+MEMORY_PER_FLOW_MB = 4
+
+Progress = Callable[[float, float], None]
+"""Called with the virtual second reached and the last one."""
+
+
+def show_progress(label: str) -> Progress:
+    """A progress line on stderr: rewritten on a terminal, else every tenth."""
+    tty = sys.stderr.isatty()
+    shown = 0
+
+    def show(now_s: float, total_s: float) -> None:
+        nonlocal shown
+        tenth = int(10 * now_s / total_s)
+        if tty:
+            end = "\n" if now_s >= total_s else ""
+            print(f"\r{label}: {now_s:.0f} of {total_s:.0f} s", end=end, file=sys.stderr, flush=True)
+        elif tenth > shown:
+            shown = tenth
+            print(f"{label}: {now_s:.0f} of {total_s:.0f} s", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _watcher(progress: Progress) -> Callable[[str], None]:
+    def watch(line: str) -> None:
+        words = line.split()
+        if len(words) == 3 and words[0] == "PROGRESS":
+            progress(int(words[1]) / 1000, int(words[2]) / 1000)
+
+    return watch
+
+
+def run(scenario: Scenario, *, command: str = "", progress: Progress | None = None,
+        timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
+    """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result."""
+    engine = get_engine(scenario.kernel)
+    names = ["sch_meter"]
+    if scenario.qdisc_kind in MODULE_OF_QDISC:
+        names.append(MODULE_OF_QDISC[scenario.qdisc_kind])
+    with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
+        script, spec = Path(folder) / "script", Path(folder) / "spec"
+        script.write_text(topology.script(scenario))
+        spec.write_text(topology.spec(scenario))
+        files = {"traffic": build.traffic(), "spec": spec}
+        for name in names:
+            files.update(build.tc_plugin(name))
+        job = GuestJob(
+            script=script,
+            files=files,
+            modules=topology.modules(scenario),
+            kmods=[build.kernel_module(name, engine.kernel) for name in names],
+            seed=scenario.seed,
+            memory_mb=MEMORY_BASE_MB + MEMORY_PER_FLOW_MB * len(scenario.flows),
+            timeout_s=timeout_s,
+            watch=_watcher(progress) if progress else None,
+        )
+        output = engine.run(job)
+    return result.compute(scenario, output, engine.kernel.release, engine.clock, command)

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a run is: every option of `lab run`, checked before anything boots."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field
+
+from lab.engine import KERNELS
+from lab.units import UnitError, parse_rate, parse_time
+
+CCS = {"reno": "tcp_cong", "cubic": "tcp_cubic", "bbr": "tcp_bbr"}
+MAX_FLOWS = 4000
+MAX_RTTS = 250
+MIN_RATE_BPS = 10_000
+MAX_RTT_MS = 4000.0
+
+
+class ScenarioError(ValueError):
+    """An option that makes no sense; the message names it."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A change of the path while traffic runs."""
+
+    at_s: float
+    """Since the start of the traffic, warm-up included."""
+    rate_bps: int | None = None
+    delay_ms: float | None = None
+    """Added to every RTT."""
+
+    @classmethod
+    def parse(cls, text: str) -> Step:
+        """Reads "t=30 rate=5mbit delay=20ms"."""
+        words = dict(word.partition("=")[::2] for word in text.split())
+        unknown = set(words) - {"t", "rate", "delay"}
+        if unknown or "t" not in words or len(words) < 2:
+            raise ScenarioError(f"--step {text!r}: want t=SECONDS and rate=RATE or delay=TIME")
+        try:
+            return cls(
+                at_s=float(words["t"]),
+                rate_bps=parse_rate(words["rate"]) if "rate" in words else None,
+                delay_ms=parse_time(words["delay"]) if "delay" in words else None,
+            )
+        except ValueError as error:
+            raise ScenarioError(f"--step {text!r}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Flow:
+    """One TCP connection of a scenario."""
+
+    index: int
+    host: int
+    """Index of its RTT in Scenario.rtts_ms: one host per RTT."""
+    rtt_ms: float
+    cc: str
+    hint: str
+    """packet, sampled or none."""
+    hint_factor: float
+    """What the sender multiplies its RTT with; 1 is honest."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """All options of a run. Build it with parse_*, then call check()."""
+
+    kernel: str = "6.12"
+    qdisc: str = "fq_codel"
+    rate_bps: int = 20_000_000
+    rtts_ms: tuple[float, ...] = (20.0, 40.0)
+    sessions: int = 1
+    cc: tuple[str, ...] = ("cubic",)
+    """Given to the flows in turn."""
+    ecn: bool = True
+    gso: bool = False
+    hint: str = "packet"
+    """packet, sampled or none, of the flows that hint."""
+    hint_share: float = 1.0
+    """Share of the flows that hint, spread evenly."""
+    liars: dict[int, float] = field(default_factory=dict)
+    """Flow index -> factor of its lie."""
+    warmup_s: float = 20.0
+    duration_s: float = 60.0
+    seed: int = 1
+    steps: tuple[Step, ...] = ()
+    sample_ms: int = 0
+
+    def check(self) -> Scenario:
+        """Returns itself, or raises ScenarioError."""
+        self._require(self.kernel in KERNELS, f"--kernel: one of {', '.join(KERNELS)}")
+        self._require(bool(self.qdisc_words), "--qdisc: empty")
+        self._require(self.rate_bps >= MIN_RATE_BPS, "--rate: at least 10kbit")
+        self._require(0 < len(self.rtts_ms) <= MAX_RTTS, f"--rtts: 1 to {MAX_RTTS} of them")
+        self._require(
+            all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s"
+        )
+        flows = len(self.rtts_ms) * self.sessions
+        self._require(1 <= flows <= MAX_FLOWS, f"--sessions: 1 to {MAX_FLOWS} flows in all")
+        self._require(
+            bool(self.cc) and all(cc in CCS for cc in self.cc),
+            f"--cc: one of {', '.join(CCS)}, or mix:A,B",
+        )
+        self._require(self.warmup_s >= 5, "--warmup: at least 5 s, flows start in the first 3")
+        self._require(self.duration_s > 0, "--duration: more than 0 s")
+        for step in self.steps:
+            self._require(0 <= step.at_s <= self.total_s, f"--step t={step.at_s}: outside the run")
+        for index, factor in self.liars.items():
+            self._require(index < flows, f"--liar {index}: flows are 0..{flows - 1}")
+            self._require(0.001 <= factor <= 1000, f"--liar {index}: factor 0.001 to 1000")
+        return self
+
+    @staticmethod
+    def _require(condition: bool, message: str) -> None:
+        if not condition:
+            raise ScenarioError(message)
+
+    @property
+    def total_s(self) -> float:
+        """Virtual seconds of traffic."""
+        return self.warmup_s + self.duration_s
+
+    @property
+    def qdisc_words(self) -> list[str]:
+        """The qdisc under test, as tc's words."""
+        return shlex.split(self.qdisc)
+
+    @property
+    def qdisc_kind(self) -> str:
+        """Its first word."""
+        return self.qdisc_words[0]
+
+    @property
+    def flows(self) -> list[Flow]:
+        """All flows: the sessions of the first RTT, then those of the next."""
+        return [
+            Flow(
+                index=index,
+                host=index // self.sessions,
+                rtt_ms=self.rtts_ms[index // self.sessions],
+                cc=self.cc[index % len(self.cc)],
+                hint=self.hint if self._hints(index) else "none",
+                hint_factor=self.liars.get(index, 1.0),
+            )
+            for index in range(len(self.rtts_ms) * self.sessions)
+        ]
+
+    def _hints(self, index: int) -> bool:
+        """Spreads the share evenly: of 0.5, every second flow."""
+        return int((index + 1) * self.hint_share) > int(index * self.hint_share)
+
+    def mean_rate_bps(self) -> float:
+        """The bottleneck's rate averaged over the measured interval."""
+        rate, since, bits = self.rate_bps, self.warmup_s, 0.0
+        for step in sorted(self.steps, key=lambda step: step.at_s):
+            if step.rate_bps is None:
+                continue
+            until = max(step.at_s, self.warmup_s)
+            bits += rate * (until - since)
+            rate, since = step.rate_bps, until
+        bits += rate * (self.total_s - since)
+        return bits / self.duration_s
+
+
+def parse_rtts(text: str) -> tuple[float, ...]:
+    """Reads "20ms,40ms" or, for many, "20ms..400ms/20" (that many, evenly spread)."""
+    match = re.fullmatch(r"(\w+(?:\.\d+\w+)?)\.\.(\w+)/(\d+)", text)
+    try:
+        if not match:
+            return tuple(parse_time(word) for word in text.split(","))
+        first, last, count = parse_time(match[1]), parse_time(match[2]), int(match[3])
+    except UnitError as error:
+        raise ScenarioError(f"--rtts: {error}") from error
+    if count < 2:
+        raise ScenarioError("--rtts: a range has at least two RTTs")
+    return tuple(first + (last - first) * i / (count - 1) for i in range(count))
+
+
+def parse_cc(text: str) -> tuple[str, ...]:
+    """Reads "cubic" or "mix:reno,cubic"."""
+    return tuple(text.removeprefix("mix:").split(","))
+
+
+def parse_hint(text: str) -> tuple[str, float]:
+    """Reads packet, sampled, none or a fraction of flows that hint in every packet."""
+    if text in ("packet", "sampled", "none"):
+        return text, 1.0
+    try:
+        share = float(text)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise ScenarioError("--hint: packet, sampled, none or a fraction from 0 to 1")
+    return "packet", share
+
+
+def parse_liar(text: str) -> tuple[int, float]:
+    """Reads "N:FACTOR": flow N states its RTT times FACTOR."""
+    match = re.fullmatch(r"(\d+):(\d+(?:\.\d+)?)", text)
+    if not match:
+        raise ScenarioError(f"--liar {text!r}: want N:FACTOR")
+    return int(match[1]), float(match[2])
