@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# For people; kbuild reads Kbuild.
+#
+#   make demo      set up, build, and show ZRTT against its rivals (out/)
+#   make test      set up, build, and run all tests
+#   make           the module and the tc plugin, for the running kernel
+#   make install   both, with the man page
+#
+# KDIR=...   kernel headers to build against   (running kernel's)
+# DESTDIR=...  root to install into
+
+PYTHON ?= python3
+KDIR ?= /lib/modules/$(shell uname -r)/build
+DESTDIR ?=
+
+# Oldest kernel that the module is built and tested for.
+KERNEL_MIN := 6.1
+
+.PHONY: all modules plugin demo test install uninstall clean check-kernel help
+
+all: modules plugin
+
+modules: check-kernel
+	$(MAKE) -C $(KDIR) M=$(CURDIR) modules
+
+plugin:
+	$(MAKE) -C tc-plugin
+
+demo:
+	@lab/setup.sh
+	$(PYTHON) -m lab demo
+
+test:
+	@lab/setup.sh
+	$(MAKE) -C tests
+
+install: all
+	$(MAKE) -C $(KDIR) M=$(CURDIR) \
+		$(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(if $(DESTDIR),,depmod -a)
+	$(MAKE) -C tc-plugin install
+
+uninstall:
+	rm -f $(DESTDIR)/lib/modules/*/updates/sch_zrtt.ko* \
+		$(DESTDIR)/lib/modules/*/extra/sch_zrtt.ko*
+	$(if $(DESTDIR),,depmod -a)
+	$(MAKE) -C tc-plugin uninstall
+
+clean:
+	$(MAKE) -C tc-plugin clean
+	rm -rf out *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
+
+# A readable refusal instead of a page of compiler errors.
+check-kernel:
+	@release=$$($(MAKE) -s -C $(KDIR) kernelrelease 2>/dev/null) || { \
+		echo "sch_zrtt: no kernel headers in $(KDIR);" \
+		     "install linux-headers-$$(uname -r) or give KDIR=..." >&2; exit 1; }; \
+	oldest=$$(printf '%s\n' $(KERNEL_MIN) "$$release" | sort -V | head -n 1); \
+	[ "$$oldest" = $(KERNEL_MIN) ] || { \
+		echo "sch_zrtt: Linux $$release is too old;" \
+		     "$(KERNEL_MIN) or newer is needed" >&2; exit 1; }
+
+help:
+	@sed -n '4,11s/^#//p' Makefile
