@@ -89,7 +89,7 @@ class Tc:
             env=os.environ | preload | env,
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=60,
         )
 
     def add(self, line: str) -> tuple[subprocess.CompletedProcess[str], bytes | None]:
