@@ -14,7 +14,6 @@ from lab.scenario import Scenario
 
 MODULE_OF_QDISC = {"zrtt": "sch_zrtt"}
 MEMORY_BASE_MB = 512
-MEMORY_PER_FLOW_MB = 4
 
 Progress = Callable[[float, float], None]
 """Called with the virtual second reached and the last one."""
@@ -47,6 +46,12 @@ def _watcher(progress: Progress) -> Callable[[str], None]:
     return watch
 
 
+def _memory_mb(scenario: Scenario) -> int:
+    """Enough for all send buffers at what the kernel lets them grow to, and receivers."""
+    buffers = sum(topology.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
+    return MEMORY_BASE_MB + 3 * buffers // 2**20
+
+
 def run(scenario: Scenario, *, command: str = "", progress: Progress | None = None,
         timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
     """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result."""
@@ -67,7 +72,7 @@ def run(scenario: Scenario, *, command: str = "", progress: Progress | None = No
             modules=topology.modules(scenario),
             kmods=[build.kernel_module(name, engine.kernel) for name in names],
             seed=scenario.seed,
-            memory_mb=MEMORY_BASE_MB + MEMORY_PER_FLOW_MB * len(scenario.flows),
+            memory_mb=_memory_mb(scenario),
             timeout_s=timeout_s,
             watch=_watcher(progress) if progress else None,
         )

@@ -30,8 +30,10 @@ FIRST_PORT = 5001
 RX_ADDRESS = "10.255.0.2"
 ROUTER_RX_ADDRESS = "10.255.0.1"
 RX_MAC, ROUTER_RX_MAC = "02:00:00:00:ff:02", "02:00:00:00:ff:01"
-SENDING_BUFFER_BYTES = (256 * 1024, 8 * 1024 * 1024)
+SEND_BUFFER_BYTES = (128 * 1024, 4 * 1024 * 1024)
 BUFFER_MAX_BYTES = 64 * 1024 * 1024
+TCP_MEMORY_PAGES = 4 * 1024 * 1024
+QUEUE_ALLOWANCE_MS = 100
 NETEM_LIMIT_PACKETS = 1_000_000
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
@@ -119,7 +121,9 @@ def script(scenario: Scenario) -> str:
     lines = [
         "#!/bin/sh",
         "set -eu",
-        f"sysctl -qw net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
+        # Under memory pressure TCP would quietly stop opening its windows.
+        f"sysctl -qw net.ipv4.tcp_mem='{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}'"
+        f" net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
         f" net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
         "ip netns add router",
         "ip netns exec router sysctl -qw net.ipv4.ip_forward=1",
@@ -134,12 +138,15 @@ def script(scenario: Scenario) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _send_buffer_bytes(scenario: Scenario, flow: Flow, n_flows: int) -> int:
-    """Room for three times the path at a tenfold share: never what limits a flow."""
-    smallest, largest = SENDING_BUFFER_BYTES
-    share_bps = scenario.rate_bps * min(1.0, 10 / n_flows)
-    path_bytes = share_bps / 8 * (flow.rtt_ms + 100) / 1000
-    return round(min(max(3 * path_bytes, smallest), largest))
+def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
+    """Room for the path at ten times the fair share: never what limits a flow.
+
+    The kernel doubles it for its own overhead.
+    """
+    smallest, largest = SEND_BUFFER_BYTES
+    share_bps = scenario.rate_bps * min(1.0, 10 / len(scenario.flows))
+    path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
+    return round(min(max(path_bytes, smallest), largest))
 
 
 def _step_commands(scenario: Scenario, step: Step) -> list[str]:
@@ -170,18 +177,17 @@ def _commands(scenario: Scenario) -> list[tuple[int, str]]:
 def spec(scenario: Scenario) -> str:
     """The traffic program's specification."""
     spread = random.Random(scenario.seed)
-    flows = scenario.flows
     lines = [
         "receiver rx",
         f"measure {round(scenario.warmup_s * 1000)} {round(scenario.total_s * 1000)}",
         f"sample {scenario.sample_ms}",
         *[f"at {at_ms} {command}" for at_ms, command in _commands(scenario)],
     ]
-    for flow in flows:
+    for flow in scenario.flows:
         start_ms = spread.randrange(START_SPREAD_MS)
         lines.append(
             f"flow h{flow.host} {RX_ADDRESS} {FIRST_PORT + flow.index} {flow.cc} {start_ms}"
-            f" {_send_buffer_bytes(scenario, flow, len(flows))}"
+            f" {send_buffer_bytes(scenario, flow)}"
             f" {flow.hint} {round(flow.hint_factor * 1000)}"
         )
     return "\n".join(lines) + "\n"
