@@ -20,11 +20,12 @@ enum zrtt_controller_kind {
 
 /* RFC 9332 section 2.5.1 and appendix A: alpha = 0.1 T / RTT_max^2,
  * beta = 0.3 / RTT_max, with RTT_max = 200 ms: 2.5 T and 1.5 per second.
- * Both in Q30 per microsecond, 16 more fraction bits.
+ * Both in Q30 per microsecond, alpha also per microsecond of period, with
+ * ZRTT_PI2_FRAC more fraction bits.
  */
-#define ZRTT_PI2_FRAC		16
-#define ZRTT_PI2_BETA		105553116ULL	/* 1.5 e-6 << 46 */
-#define ZRTT_PI2_ALPHA_PER_US	175922ULL	/* 2.5 e-9 << 46, per us of period */
+#define ZRTT_PI2_FRAC		24
+#define ZRTT_PI2_BETA		27021597764ULL	/* 1.5e-6 << 54 */
+#define ZRTT_PI2_ALPHA_PER_US	45036ULL	/* 2.5e-12 << 54 */
 
 /* An empty link forgets: p' halves per 2^29 ns = 537 ms, about PIE's 2 % per
  * 15 ms (RFC 8033 section 4.2), so that no past can keep P_b up.

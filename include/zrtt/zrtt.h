@@ -28,7 +28,9 @@ enum zrtt_hint_policy {
 	ZRTT_HINT_IGNORE,
 };
 
-#define ZRTT_PERCENT(n, d)	((u32)((u64)ZRTT_P_ONE * (n) / (100 * (d))))
+/* n/d percent, Q30, rounded to nearest */
+#define ZRTT_PERCENT(n, d) \
+	((u32)(((u64)ZRTT_P_ONE * (n) + 50 * (d)) / (100 * (d))))
 
 #define ZRTT_DELAY_FRAC		8	/* fraction bits of the smoothed sojourn */
 #define ZRTT_DELAY_WQ_Q16	8192	/* 1/8 per tick */
