@@ -7,15 +7,14 @@ is rebuilt exactly when something changed.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lab.kernels import Kernel, cache_dir
+from lab.cache import cache_dir, locked
+from lab.kernels import Kernel
 
 REPO = Path(__file__).resolve().parent.parent
 PLUGIN_COMPAT = REPO / "tc-plugin" / "compat"
@@ -53,15 +52,6 @@ def _digest(files: Iterable[Path], *words: str) -> str:
     return digest.hexdigest()[:16]
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Two labs may build the same thing at the same time; one of them waits."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _make(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -71,7 +61,7 @@ def _make(command: list[str]) -> None:
 def _cached(kind: str, digest: str, product: str, recipe: Callable[[Path], None]) -> Path:
     """Returns PRODUCT from the folder of its hash, after making it there if need be."""
     folder = cache_dir() / "build" / kind / digest
-    with _locked(folder):
+    with locked(folder):
         made = folder / product
         done = folder / ".done"
         if not done.exists():

@@ -7,11 +7,12 @@ apt-cache says at run time which is the newest of a series.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+
+from lab.cache import cache_dir, locked
 
 SERIES = ("6.1", "6.12")
 
@@ -37,13 +38,6 @@ class Kernel:
     """Further arguments of that make, such as ARCH=um."""
 
 
-def cache_dir() -> Path:
-    """The folder for kernels, builds and verdicts; nothing of it is precious."""
-    folder = Path(os.environ.get("ZRTT_CACHE") or Path.home() / ".cache" / "zrtt")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
 def _run(command: list[str], cwd: Path | None = None) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -60,6 +54,18 @@ def _version_key(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
+def available() -> list[str]:
+    """The series that apt offers here, newest first. 6.12 is in bookworm-security only."""
+    found = []
+    for series in reversed(SERIES):
+        try:
+            newest_release(series)
+        except KernelError:
+            continue
+        found.append(series)
+    return found
+
+
 def newest_release(series: str) -> str:
     """Newest release of a series that has both an image and headers to download."""
     names = set(_run(["apt-cache", "pkgnames", "linux-image-"]).split())
@@ -71,7 +77,7 @@ def newest_release(series: str) -> str:
             _has_candidate(f"linux-{part}-{release}") for part in ("image", "headers")
         ):
             return release
-    raise KernelError(f"no linux-image of {series} known to apt; run apt-get update")
+    raise KernelError(f"no linux-image of {series} known to apt; apt-get update, or another suite?")
 
 
 def _has_candidate(package: str) -> bool:
@@ -83,26 +89,26 @@ def _has_candidate(package: str) -> bool:
 def _unpack(release: str) -> Path:
     """Downloads a kernel and unpacks it into the cache; returns its root folder."""
     root = cache_dir() / "kernels" / release
-    if (root / ".complete").exists():
-        return root
-    root.mkdir(parents=True, exist_ok=True)
-    _run(["apt-get", "download", f"linux-image-{release}"], cwd=root)
-    package = next(root.glob("linux-image-*.deb"))
-    _run(["dpkg-deb", "-x", str(package), str(root)])
-    package.unlink()
-    _run(["depmod", "-b", str(root), release])
-    (root / ".complete").touch()
+    with locked(root):
+        if not (root / ".complete").exists():
+            _run(["apt-get", "download", f"linux-image-{release}"], cwd=root)
+            package = next(root.glob("linux-image-*.deb"))
+            _run(["dpkg-deb", "-x", str(package), str(root)])
+            package.unlink()
+            _run(["depmod", "-b", str(root), release])
+            (root / ".complete").touch()
     return root
 
 
 def _ensure_headers(release: str) -> Path:
     """Installs what modules are built against. Its makefiles know only /usr/src."""
     build_dir = Path("/usr/src") / f"linux-headers-{release}"
-    if not (build_dir / "Module.symvers").exists():
-        _run(
-            ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q",
-             "--no-install-recommends", f"linux-headers-{release}"]
-        )
+    with locked(cache_dir() / "kernels"):
+        if not (build_dir / "Module.symvers").exists():
+            _run(
+                ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q",
+                 "--no-install-recommends", f"linux-headers-{release}"]
+            )  # fmt: skip
     return build_dir
 
 

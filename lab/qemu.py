@@ -22,8 +22,9 @@ from functools import cache
 from pathlib import Path
 
 from lab import initramfs
+from lab.cache import cache_dir, locked
 from lab.engine import GuestError, GuestJob, GuestOutput
-from lab.kernels import Kernel, cache_dir, debian_kernel
+from lab.kernels import Kernel, debian_kernel
 
 QEMU = "qemu-system-x86_64"
 PROBE_LIMIT_S = 30.0
@@ -119,11 +120,13 @@ def kvm_works(kernel: Kernel) -> bool:
         return False
     version = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
     key = f"{platform.release()} {version.stdout.splitlines()[0]}"
-    verdicts = cache_dir() / "kvm.json"
-    known = json.loads(verdicts.read_text()) if verdicts.exists() else {}
-    if key not in known:
-        known[key] = _probe_kvm(kernel)
-        verdicts.write_text(json.dumps(known, indent=1) + "\n")
+    folder = cache_dir() / "kvm"
+    with locked(folder):
+        verdicts = folder / "verdicts.json"
+        known: dict[str, bool] = json.loads(verdicts.read_text()) if verdicts.exists() else {}
+        if key not in known:
+            known[key] = _probe_kvm(kernel)
+            verdicts.write_text(json.dumps(known, indent=1) + "\n")
     return known[key]
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from lab.engine import GuestError, GuestOutput
@@ -56,6 +56,8 @@ class Sojourn:
 class Result:
     """A finished run. Its fields are the keys of the JSON."""
 
+    label: str
+    """The qdisc under test, as typed."""
     jain: float
     max_min_ratio: float | None
     """None if a flow received nothing."""
@@ -81,9 +83,17 @@ class Result:
     cpu_s: float
     command: str
 
-    def to_json(self) -> str:
-        """The contract's JSON."""
-        return json.dumps(asdict(self), indent=1) + "\n"
+    def to_dict(self) -> dict[str, Any]:
+        """The contract's JSON, as Python has it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Result:
+        """Reads what to_dict() wrote."""
+        own = {field.name: content[field.name] for field in fields(cls)}
+        own["sojourn_ms"] = Sojourn(**own["sojourn_ms"])
+        own["flows"] = [FlowResult(**flow) for flow in own["flows"]]
+        return cls(**own)
 
 
 def jain(values: list[float]) -> float:
@@ -180,6 +190,7 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     goodputs = [flow.goodput_mbps for flow in flows]
     last = meter[1]
     return Result(
+        label=scenario.qdisc,
         jain=jain(goodputs),
         max_min_ratio=max(goodputs) / min(goodputs) if min(goodputs) else None,
         utilisation=sum(flow.wire_mbps for flow in flows) / rate_mbps,

@@ -3,38 +3,17 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 from lab import build, result, topology
 from lab.engine import GuestJob, get_engine
+from lab.progress import Progress
 from lab.scenario import Scenario
 
 MODULE_OF_QDISC = {"zrtt": "sch_zrtt"}
 MEMORY_BASE_MB = 512
-
-Progress = Callable[[float, float], None]
-"""Called with the virtual second reached and the last one."""
-
-
-def show_progress(label: str) -> Progress:
-    """A progress line on stderr: rewritten on a terminal, else every tenth."""
-    tty = sys.stderr.isatty()
-    shown = 0
-
-    def show(now_s: float, total_s: float) -> None:
-        nonlocal shown
-        tenth = int(10 * now_s / total_s)
-        if tty:
-            end = "\n" if now_s >= total_s else ""
-            print(f"\r{label}: {now_s:.0f} of {total_s:.0f} s", end=end, file=sys.stderr, flush=True)
-        elif tenth > shown:
-            shown = tenth
-            print(f"{label}: {now_s:.0f} of {total_s:.0f} s", file=sys.stderr, flush=True)
-
-    return show
 
 
 def _watcher(progress: Progress) -> Callable[[str], None]:

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where the laboratory keeps kernels, builds and verdicts; nothing there is precious."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+def cache_dir() -> Path:
+    """$ZRTT_CACHE, or ~/.cache/zrtt."""
+    folder = Path(os.environ.get("ZRTT_CACHE") or Path.home() / ".cache" / "zrtt")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Two runs may want to make the same thing at the same time; one of them waits."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
