@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds the user-mode Linux kernel of the lab, once, and keeps it in the cache.
+
+The source is the newest linux-source package of a Debian suite younger than the
+machine's own. It is fetched from the archive the machine already uses, through
+an apt configuration of its own, so the machine's suites stay as they are.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab.kernels import Kernel, KernelError, cache_dir
+
+SUITE = "trixie-backports"
+KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+CONFIG = Path(__file__).with_name("uml.config")
+ARCH = "ARCH=um"
+HZ = 250
+"""As Debian's kernels have it; TCP's timers tick in it. UML's own is 100."""
+
+
+def _run(*command: str | Path, cwd: Path | None = None) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise KernelError(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def _archive_uri() -> str:
+    """The Debian archive this machine's own apt sources name."""
+    targets = _run(
+        "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)",
+        "Created-By: Packages", "Origin: Debian",
+    )  # fmt: skip
+    for line in targets.splitlines():
+        uri, release = line.split()
+        if "-" not in release:  # else it is an update or a security suite
+            return uri
+    raise KernelError("apt knows no Debian archive; run apt-get update")
+
+
+class _PrivateApt:
+    """apt with one suite, and lists and state of its own below a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        sources, status, lists = folder / "sources.list", folder / "status", folder / "lists"
+        (lists / "partial").mkdir(parents=True, exist_ok=True)
+        sources.write_text(f"deb [signed-by={KEYRING}] {_archive_uri()} {SUITE} main\n")
+        status.touch()
+        settings = {
+            "Dir::Etc::sourcelist": sources,
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Dir::State": folder,
+            "Dir::State::lists": lists,
+            "Dir::State::status": status,
+            "Dir::Cache": folder / "cache",
+            "APT::Sandbox::User": "root",
+        }
+        self._options = [f"-o{name}={value}" for name, value in settings.items()]
+        _run("apt-get", *self._options, "-qq", "update")
+
+    def newest_source(self) -> str:
+        names = _run("apt-cache", *self._options, "pkgnames", "linux-source-").split()
+        versions = [m[1] for m in (re.fullmatch(r"linux-source-(\d+\.\d+)", n) for n in names) if m]
+        if not versions:
+            raise KernelError(f"{SUITE} has no linux-source package")
+        return "linux-source-" + max(versions, key=lambda v: [int(n) for n in v.split(".")])
+
+    def download(self, package: str, folder: Path) -> Path:
+        _run("apt-get", *self._options, "download", package, cwd=folder)
+        return next(folder.glob(f"{package}_*.deb"))
+
+
+def _fetch(folder: Path) -> Path:
+    """Downloads and unpacks the source; returns the tree."""
+    apt = _PrivateApt(cache_dir() / "apt")
+    package = apt.newest_source()
+    deb = apt.download(package, folder)
+    _run("dpkg-deb", "-x", deb, folder / "package")
+    tree = folder / "linux"
+    tree.mkdir()
+    archive = folder / "package" / "usr" / "src" / f"{package}.tar.xz"
+    _run("tar", "-xJf", archive, "-C", tree, "--strip-components=1")
+    deb.unlink()
+    shutil.rmtree(folder / "package")
+    return tree
+
+
+def _set_hz(tree: Path) -> None:
+    """UML offers no choice of HZ: its Kconfig has to be told."""
+    kconfig = tree / "arch" / "um" / "Kconfig"
+    text, changes = re.subn(
+        r"(?m)^(config HZ\n\tint\n\tdefault) \d+$", rf"\1 {HZ}", kconfig.read_text()
+    )
+    if changes != 1:
+        raise KernelError(f"{kconfig}: no HZ to set")
+    kconfig.write_text(text)
+
+
+def _wanted(digest: str) -> list[str]:
+    """The fragment, and a name that makes modules follow a change of it."""
+    lines = [line for line in CONFIG.read_text().splitlines() if line.startswith("CONFIG_")]
+    return [*lines, f"CONFIG_HZ={HZ}", f'CONFIG_LOCALVERSION="-lab-{digest}"']
+
+
+def _configure(tree: Path, digest: str) -> None:
+    """Everything off but what is wanted; kconfig drops silently what it cannot give."""
+    wanted = _wanted(digest)
+    fragment = tree / "lab.config"
+    fragment.write_text("\n".join(wanted) + "\n")
+    _run("make", "-s", "-C", tree, ARCH, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
+    got = set((tree / ".config").read_text().splitlines())
+    lost = [line for line in wanted if line not in got]
+    if lost:
+        raise KernelError(f"this kernel cannot have {', '.join(lost)}")
+
+
+def _build(folder: Path, digest: str) -> None:
+    # A build that was interrupted leaves a tree not worth keeping.
+    shutil.rmtree(folder / "linux", ignore_errors=True)
+    tree = _fetch(folder)
+    _set_hz(tree)
+    _configure(tree, digest)
+    _run("make", "-s", "-C", tree, ARCH, f"-j{os.cpu_count()}", "linux", "modules")
+
+
+def uml_kernel() -> Kernel:
+    """The user-mode kernel, built now if the cache has none of this configuration."""
+    digest = hashlib.sha256(f"{SUITE} {HZ}\n{CONFIG.read_text()}".encode()).hexdigest()[:8]
+    folder = cache_dir() / "uml" / digest
+    folder.mkdir(parents=True, exist_ok=True)
+    complete, tree = folder / ".complete", folder / "linux"
+    with (folder / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not complete.exists():
+            _build(folder, digest)
+            complete.touch()
+    return Kernel(
+        name="uml",
+        release=(tree / "include" / "config" / "kernel.release").read_text().strip(),
+        image=tree / "linux",
+        modules=None,
+        build_dir=tree,
+        make_args=(ARCH,),
+    )
