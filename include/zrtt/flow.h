@@ -297,7 +297,8 @@ static inline void zrtt_table_move(struct zrtt_table *to,
 		f = &from->slots[i];
 		if (!f->tag || f->live)
 			continue;
-		if (!zrtt_flow_find(to, f->tag, epoch, &copy))
+		zrtt_flow_find(to, f->tag, epoch, &copy);
+		if (!copy->tag || epoch - f->epoch < epoch - copy->epoch)
 			*copy = *f;
 	}
 	for (slot = from->oldest; slot != ZRTT_NO_SLOT; slot = f->newer) {
