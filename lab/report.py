@@ -14,6 +14,7 @@ HEAD = ("", "Jain", "max/min", "utilisation", "sojourn", "p95", "marks", "drops"
 
 # Colours that colour-blind readers can tell apart (Okabe and Ito).
 COLOURS = ("#999999", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#0072B2")
+FEATURED = "zrtt"
 FIGURE_INCHES = (9, 5.5)
 FIGURE_DPI = 140
 
@@ -86,13 +87,13 @@ def plot(runs: Sequence[Run], path: Path) -> None:
             [flow.goodput_mbps for flow in flows],
             marker="o",
             markersize=4,
-            linewidth=1.6,
+            linewidth=2.6 if run.label == FEATURED else 1.4,
+            zorder=3 if run.label == FEATURED else 2,
             color=COLOURS[number % len(COLOURS)],
             label=f"{run.label}  (Jain {run.result.jain:.3f})",
         )
-    right = max(flow.rtt_ms for flow in first.flows)
-    axes.annotate("fair share", (right, fair), xytext=(0, 4), textcoords="offset points",
-                  ha="right", fontsize=9)  # fmt: skip
+    axes.annotate("fair\nshare", (1, fair), xycoords=("axes fraction", "data"), va="center",
+                  xytext=(4, 0), textcoords="offset points", fontsize=9)  # fmt: skip
     axes.set_xlabel("round-trip time of the flow without queue (ms)")
     axes.set_ylabel("goodput (Mbit/s)")
     axes.set_title(

@@ -4,12 +4,17 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from lab import topology
 from lab.engine import GuestError, GuestOutput
 from lab.scenario import Flow, Scenario
 
+METER_HANDLE, QDISC_HANDLE = "2:", "3:"
+METER_CLASS = re.compile(r"class meter 2:([0-9a-f]+) [^(]*\(dropped \d+, overlimits (\d+)")
+"""iproute2 6.1 prints classes as text even when asked for JSON."""
 SOJOURN_SOURCE = "meter"
 HEADER_BYTES = 66
 """Ethernet 14, IPv4 20, TCP with time stamps 32."""
@@ -34,7 +39,7 @@ class FlowResult:
     goodput_mbps: float
     retransmits: int
     marks: int
-    """Packets acknowledged with ECE, as the sender's kernel counts them."""
+    """Packets that left the queue with CE, retransmissions included."""
     min_rtt_ms: float
     wire_mbps: float
     """Goodput with the headers it needed, retransmissions not counted."""
@@ -103,28 +108,52 @@ def jain(values: list[float]) -> float:
 
 
 def _sections(text: str) -> dict[str, Any]:
-    """Splits a guest's result into its JSON documents."""
+    """Splits a guest's result into its documents: JSON, but for tc's classes."""
     sections: dict[str, Any] = {}
     for section in text.split("@")[1:]:
         name, _, body = section.partition("\n")
         try:
-            sections[name] = json.loads(body)
+            sections[name] = body if name == "classes" else json.loads(body)
         except json.JSONDecodeError as error:
             raise ResultError(f"the guest's {name} is not JSON: {error}") from error
-    missing = {"traffic", "begin", "end"} - set(sections)
+    missing = {"traffic", "begin", "end", "classes"} - set(sections)
     if missing:
         raise ResultError(f"the guest returned no {', '.join(sorted(missing))}")
     return sections
 
 
-def _by_handle(qdiscs: list[dict[str, Any]], handle: str) -> dict[str, Any]:
-    for qdisc in qdiscs:
-        if qdisc.get("handle") == handle:
-            return qdisc
-    raise ResultError(f"no qdisc {handle} in the guest's statistics")
+@dataclass(frozen=True)
+class Span:
+    """The statistics of a qdisc at both ends of the measured interval."""
+
+    begin: dict[str, Any]
+    end: dict[str, Any]
+
+    @classmethod
+    def of(cls, sections: dict[str, Any], handle: str) -> Span:
+        """Picks a qdisc by its handle."""
+        found = [
+            qdisc
+            for name in ("begin", "end")
+            for qdisc in sections[name]
+            if qdisc.get("handle") == handle
+        ]
+        if len(found) != 2:
+            raise ResultError(f"no qdisc {handle} in the guest's statistics")
+        return cls(*found)
+
+    def delta(self, key: str) -> int:
+        """How much a counter grew."""
+        return int(self.end[key]) - int(self.begin[key])
 
 
-def _flow_result(flow: Flow, reading: dict[str, Any], seconds: float) -> FlowResult:
+def _flow_marks(classes: str, scenario: Scenario) -> list[int]:
+    """CE packets of each flow, from the meter's class per destination port."""
+    marks = {int(minor, 16): int(count) for minor, count in METER_CLASS.findall(classes)}
+    return [marks.get(topology.meter_class(flow), 0) for flow in scenario.flows]
+
+
+def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float) -> FlowResult:
     begin, end = reading["begin"], reading["end"]
     mss = end["snd_mss"]
     goodput = (end["bytes_received"] - begin["bytes_received"]) * 8 / seconds / 1e6
@@ -135,36 +164,33 @@ def _flow_result(flow: Flow, reading: dict[str, Any], seconds: float) -> FlowRes
         hinted=flow.hint != "none",
         goodput_mbps=goodput,
         retransmits=end["retransmits"] - begin["retransmits"],
-        marks=end["delivered_ce"] - begin["delivered_ce"],
+        marks=marks,
         min_rtt_ms=end["min_rtt_us"] / 1000,
         wire_mbps=goodput * (mss + overhead) / mss if mss else 0.0,
     )
 
 
-def _delta(begin: dict[str, Any], end: dict[str, Any], key: str) -> int:
-    return int(end[key]) - int(begin[key])
-
-
-def _check(scenario: Scenario, seconds: float, flows: list[FlowResult], rate_mbps: float,
-           meter: tuple[dict[str, Any], dict[str, Any]],
-           qdisc: tuple[dict[str, Any], dict[str, Any]]) -> None:  # fmt: skip
+def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None:
     """Raises ResultError unless the independent countings agree."""
     problems: list[str] = []
-    if abs(seconds - scenario.duration_s) > TIME_SLACK * scenario.duration_s:
-        problems.append(f"measured {seconds:.3f} s instead of {scenario.duration_s:g}")
-    silent = [i for i, flow in enumerate(flows) if not flow.wire_mbps]
-    if len(silent) == len(flows):
+    if abs(result.measured_s - scenario.duration_s) > TIME_SLACK * scenario.duration_s:
+        problems.append(f"measured {result.measured_s:.3f} s, not {scenario.duration_s:g}")
+    if not result.goodput_mbps:
         problems.append("no flow received anything")
-    wire = sum(flow.wire_mbps for flow in flows)
-    if wire > rate_mbps * RATE_SLACK:
-        problems.append(f"goodput {wire:.3f} Mbit/s exceeds the rate {rate_mbps:.3f}")
-    out_mbps = _delta(*meter, "bytes_out") * 8 / seconds / 1e6
-    if out_mbps > rate_mbps * RATE_SLACK or wire > out_mbps * RATE_SLACK:
-        problems.append(f"rate {rate_mbps:.3f}, left the queue {out_mbps:.3f}, goodput {wire:.3f}")
+    wire = sum(flow.wire_mbps for flow in result.flows)
+    left = meter.delta("bytes_out") * 8 / result.measured_s / 1e6
+    if left > result.rate_mbps * RATE_SLACK or wire > left * RATE_SLACK:
+        problems.append(
+            f"Mbit/s: {wire:.3f} received, {left:.3f} left the queue, {result.rate_mbps:.3f} is"
+            " the rate"
+        )
+    flow_marks = sum(flow.marks for flow in result.flows)
+    if abs(flow_marks - result.marks) > DUMP_SLACK_PACKETS:
+        problems.append(f"marks: {flow_marks} by flow, {result.marks} in all")
     if not scenario.gso:
-        entered = _delta(*meter, "packets_in")
-        gone = _delta(*meter, "packets_out") + _delta(*qdisc, "drops")
-        queued = _delta(*qdisc, "qlen")
+        entered = meter.delta("packets_in")
+        gone = meter.delta("packets_out") + result.drops
+        queued = qdisc.delta("qlen")
         if abs(entered - gone - queued) > DUMP_SLACK_PACKETS:
             problems.append(f"packets: {entered} in, {gone} out or dropped, {queued:+d} queued")
     if problems:
@@ -177,39 +203,38 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     if output.rc:
         raise GuestError(f"the guest's script failed with status {output.rc}", output.console)
     sections = _sections(output.result)
-    traffic, begin, end = sections["traffic"], sections["begin"], sections["end"]
+    traffic = sections["traffic"]
     seconds = (traffic["to_ms"] - traffic["from_ms"]) / 1000
-    meter = _by_handle(begin, "2:"), _by_handle(end, "2:")
-    qdisc = _by_handle(begin, "3:"), _by_handle(end, "3:")
+    meter = Span.of(sections, METER_HANDLE)
+    qdisc = Span.of(sections, QDISC_HANDLE)
+    marks = _flow_marks(sections["classes"], scenario)
     flows = [
-        _flow_result(flow, reading, seconds)
-        for flow, reading in zip(scenario.flows, traffic["flows"], strict=True)
+        _flow_result(flow, reading, flow_marks, seconds)
+        for flow, reading, flow_marks in zip(scenario.flows, traffic["flows"], marks, strict=True)
     ]
-    rate_mbps = scenario.mean_rate_bps() / 1e6
-    _check(scenario, seconds, flows, rate_mbps, meter, qdisc)
     goodputs = [flow.goodput_mbps for flow in flows]
-    last = meter[1]
-    return Result(
+    rate_mbps = scenario.mean_rate_bps() / 1e6
+    result = Result(
         label=scenario.qdisc,
         jain=jain(goodputs),
         max_min_ratio=max(goodputs) / min(goodputs) if min(goodputs) else None,
         utilisation=sum(flow.wire_mbps for flow in flows) / rate_mbps,
         sojourn_ms=Sojourn(
-            mean=last["mean_ns"] / 1e6,
-            p50=last["p50_us"] / 1000,
-            p95=last["p95_us"] / 1000,
-            p99=last["p99_us"] / 1000,
-            max=last["max_us"] / 1000,
+            mean=meter.end["mean_ns"] / 1e6,
+            p50=meter.end["p50_us"] / 1000,
+            p95=meter.end["p95_us"] / 1000,
+            p99=meter.end["p99_us"] / 1000,
+            max=meter.end["max_us"] / 1000,
         ),
-        marks=_delta(*meter, "ce_out") - _delta(*meter, "ce_in"),
-        drops=_delta(*qdisc, "drops"),
-        packets=_delta(*meter, "packets_out"),
+        marks=meter.delta("ce_out") - meter.delta("ce_in"),
+        drops=qdisc.delta("drops"),
+        packets=meter.delta("packets_out"),
         goodput_mbps=sum(goodputs),
         rate_mbps=rate_mbps,
         measured_s=seconds,
         flows=flows,
         samples=traffic["samples"],
-        qdisc=qdisc[1],
+        qdisc=qdisc.end,
         kernel=release,
         clock=clock,
         gso=scenario.gso,
@@ -220,3 +245,5 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         cpu_s=output.cpu_s,
         command=command,
     )
+    _check(result, scenario, meter, qdisc)
+    return result

@@ -27,6 +27,7 @@ MODULES = ("veth", "sch_htb", "sch_netem")
 FRAME_BYTES = 1514
 START_SPREAD_MS = 3000
 FIRST_PORT = 5001
+METER_CLASS_FLOWS, METER_FLOWS = 2, 4096
 RX_ADDRESS = "10.255.0.2"
 ROUTER_RX_ADDRESS = "10.255.0.1"
 RX_MAC, ROUTER_RX_MAC = "02:00:00:00:ff:02", "02:00:00:00:ff:01"
@@ -45,6 +46,11 @@ def modules(scenario: Scenario) -> list[str]:
     qdisc = _QDISC_MODULES.get(scenario.qdisc_kind, f"sch_{scenario.qdisc_kind}")
     congestion = [CCS[cc] for cc in scenario.cc if cc != "reno"]
     return [*MODULES, *([qdisc] if qdisc else []), *dict.fromkeys(congestion)]
+
+
+def meter_class(flow: Flow) -> int:
+    """Minor number of the meter's class that counts a flow (lab/kmod/sch_meter.c)."""
+    return METER_CLASS_FLOWS + (FIRST_PORT + flow.index) % METER_FLOWS
 
 
 def _host_mac(host: int, side: int) -> str:
@@ -130,9 +136,9 @@ def script(scenario: Scenario) -> str:
         *_receiver_lines(),
         *[line for host in range(len(scenario.rtts_ms)) for line in _host_lines(scenario, host)],
         *_qdisc_lines(scenario),
-        '"$LAB/traffic" "$LAB/spec" /tmp/traffic.json',
-        'for part in traffic begin end; do',
-        '	echo "@$part"; cat /tmp/$part.json',
+        '"$LAB/traffic" "$LAB/spec" /tmp/traffic',
+        "for part in traffic begin end classes; do",
+        '	echo "@$part"; cat /tmp/$part',
         'done >"$RESULT"',
     ]
     return "\n".join(lines) + "\n"
@@ -164,10 +170,11 @@ def _step_commands(scenario: Scenario, step: Step) -> list[str]:
 def _commands(scenario: Scenario) -> list[tuple[int, str]]:
     """What happens while traffic runs: readings of the qdiscs, and steps."""
     show = "tc -n router -s -j qdisc show dev bot >/tmp"
+    per_flow = "tc -n router -s class show dev bot parent 2: >/tmp/classes"
     reset = "tc -n router qdisc change dev bot parent 1:1 handle 2: meter reset"
     timed = [
-        (round(scenario.warmup_s * 1000), f"{reset} && {show}/begin.json"),
-        (round(scenario.total_s * 1000), f"{show}/end.json"),
+        (round(scenario.warmup_s * 1000), f"{reset} && {show}/begin"),
+        (round(scenario.total_s * 1000), f"{show}/end && {per_flow}"),
     ]
     for step in scenario.steps:
         timed += [(round(step.at_s * 1000), c) for c in _step_commands(scenario, step)]

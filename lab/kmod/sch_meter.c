@@ -9,12 +9,16 @@
  * sojourn. GSO segmentation copies the time stamp, so it survives a child that
  * splits. Nothing is ever delayed, dropped or reordered here.
  *
+ * Class 1 holds the child. Classes 2 and up are flows, told apart by the low bits
+ * of their destination port: what left of each, with CE marks as overlimits.
+ *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
 #include <linux/if_vlan.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
+#include <net/flow_dissector.h>
 #include <net/inet_ecn.h>
 #include <net/pkt_sched.h>
 
@@ -24,16 +28,33 @@
 #define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
 #define METER_BUCKETS		(METER_RANGE_US / METER_BUCKET_US)
 
+#define METER_FLOWS		4096U		/* power of two */
+
+#define METER_CLASS_CHILD	1UL
+#define METER_CLASS_FLOWS	2UL		/* the first of METER_FLOWS */
+
+/**
+ * struct meter_flow - what left of one flow
+ * @bstats:	packets, segments counted one by one, and bytes
+ * @ce:		packets with CE
+ */
+struct meter_flow {
+	struct gnet_stats_basic_sync	bstats;
+	u32				ce;
+};
+
 /**
  * struct meter_sched_data - private data of one meter
  * @child:	the qdisc under test
  * @histogram:	packets per sojourn of METER_BUCKET_US
+ * @flows:	METER_FLOWS of them
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
  */
 struct meter_sched_data {
 	struct Qdisc		*child;
 	u32			*histogram;
+	struct meter_flow	*flows;
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
 };
@@ -63,11 +84,21 @@ static bool meter_is_ce(struct sk_buff *skb)
 	}
 }
 
+static struct meter_flow *meter_flow_of(struct meter_sched_data *q,
+					const struct sk_buff *skb)
+{
+	struct flow_keys keys;
+
+	skb_flow_dissect_flow_keys(skb, &keys, 0);
+	return &q->flows[ntohs(keys.ports.dst) & (METER_FLOWS - 1)];
+}
+
 static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 {
 	s64 sojourn_ns = max_t(s64, ktime_sub(ktime_get(), skb->tstamp), 0);
 	u32 sojourn_us = min_t(u64, div_u64(sojourn_ns, NSEC_PER_USEC), U32_MAX);
 	u32 bucket = min(sojourn_us / METER_BUCKET_US, METER_BUCKETS - 1);
+	struct meter_flow *flow = meter_flow_of(q, skb);
 	u32 segments = meter_segments(skb);
 
 	q->histogram[bucket] += segments;
@@ -75,8 +106,11 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	q->stats.max_us = max(q->stats.max_us, sojourn_us);
 	q->stats.packets_out += segments;
 	q->stats.bytes_out += qdisc_pkt_len(skb);
-	if (meter_is_ce(skb))
+	_bstats_update(&flow->bstats, qdisc_pkt_len(skb), segments);
+	if (meter_is_ce(skb)) {
 		q->stats.ce_out += segments;
+		flow->ce += segments;
+	}
 }
 
 static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
@@ -124,6 +158,12 @@ static struct sk_buff *meter_dequeue(struct Qdisc *sch)
 
 static void meter_forget(struct meter_sched_data *q)
 {
+	u32 i;
+
+	for (i = 0; i < METER_FLOWS; i++) {
+		gnet_stats_basic_sync_init(&q->flows[i].bstats);
+		q->flows[i].ce = 0;
+	}
 	memset(q->histogram, 0, METER_BUCKETS * sizeof(*q->histogram));
 	memset(&q->stats, 0, sizeof(q->stats));
 	q->sum_ns = 0;
@@ -155,7 +195,11 @@ static int meter_init(struct Qdisc *sch, struct nlattr *opt,
 
 	q->child = &noop_qdisc;
 	q->histogram = kvcalloc(METER_BUCKETS, sizeof(*q->histogram), GFP_KERNEL);
-	return q->histogram ? 0 : -ENOMEM;
+	q->flows = kvcalloc(METER_FLOWS, sizeof(*q->flows), GFP_KERNEL);
+	if (!q->histogram || !q->flows)
+		return -ENOMEM;	/* the core calls destroy() */
+	meter_forget(q);
+	return 0;
 }
 
 static void meter_reset(struct Qdisc *sch)
@@ -170,6 +214,7 @@ static void meter_destroy(struct Qdisc *sch)
 	struct meter_sched_data *q = qdisc_priv(sch);
 
 	qdisc_put(q->child);
+	kvfree(q->flows);
 	kvfree(q->histogram);
 }
 
@@ -211,43 +256,77 @@ static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
-/* The one class, 1, through which the child is put in place. */
-
 static int meter_dump_class(struct Qdisc *sch, unsigned long cl,
 			    struct sk_buff *skb, struct tcmsg *tcm)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 
-	tcm->tcm_handle |= TC_H_MIN(1);
-	tcm->tcm_info = q->child->handle;
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	if (cl == METER_CLASS_CHILD)
+		tcm->tcm_info = q->child->handle;
 	return 0;
 }
 
-static int meter_graft(struct Qdisc *sch, unsigned long arg, struct Qdisc *new,
+static int meter_dump_class_stats(struct Qdisc *sch, unsigned long cl,
+				  struct gnet_dump *d)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	struct gnet_stats_queue qstats = {};
+	struct meter_flow *flow;
+
+	if (cl == METER_CLASS_CHILD)
+		return 0;
+
+	flow = &q->flows[cl - METER_CLASS_FLOWS];
+	qstats.overlimits = READ_ONCE(flow->ce);
+	if (gnet_stats_copy_basic(d, NULL, &flow->bstats, true) < 0)
+		return -1;
+	return gnet_stats_copy_queue(d, NULL, &qstats, 0);
+}
+
+static int meter_graft(struct Qdisc *sch, unsigned long cl, struct Qdisc *new,
 		       struct Qdisc **old, struct netlink_ext_ack *extack)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 
+	if (cl != METER_CLASS_CHILD) {
+		NL_SET_ERR_MSG(extack, "only class 1 of a meter takes a qdisc");
+		return -EOPNOTSUPP;
+	}
 	*old = qdisc_replace(sch, new ?: &noop_qdisc, &q->child);
 	return 0;
 }
 
-static struct Qdisc *meter_leaf(struct Qdisc *sch, unsigned long arg)
+static struct Qdisc *meter_leaf(struct Qdisc *sch, unsigned long cl)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 
-	return q->child;
+	return cl == METER_CLASS_CHILD ? q->child : NULL;
 }
 
 static unsigned long meter_find(struct Qdisc *sch, u32 classid)
 {
-	return 1;
+	unsigned long cl = TC_H_MIN(classid);
+
+	return cl < METER_CLASS_FLOWS + METER_FLOWS ? cl : 0;
 }
 
 static void meter_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 {
-	if (!walker->stop)
-		tc_qdisc_stats_dump(sch, 1, walker);
+	struct meter_sched_data *q = qdisc_priv(sch);
+	u32 i;
+
+	if (walker->stop || !tc_qdisc_stats_dump(sch, METER_CLASS_CHILD, walker))
+		return;
+
+	for (i = 0; i < METER_FLOWS; i++) {
+		if (!u64_stats_read(&q->flows[i].bstats.packets)) {
+			walker->count++;
+			continue;
+		}
+		if (!tc_qdisc_stats_dump(sch, METER_CLASS_FLOWS + i, walker))
+			return;
+	}
 }
 
 static const struct Qdisc_class_ops meter_class_ops = {
@@ -256,6 +335,7 @@ static const struct Qdisc_class_ops meter_class_ops = {
 	.find		= meter_find,
 	.walk		= meter_walk,
 	.dump		= meter_dump_class,
+	.dump_stats	= meter_dump_class_stats,
 };
 
 static struct Qdisc_ops meter_qdisc_ops __read_mostly = {
