@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from lab import build, demo, initramfs, kernels, report, runner
-from lab.engine import KERNELS, GuestError
+from lab.engine import KERNELS, GuestError, get_engine
 from lab.progress import Board
 from lab.result import Result, ResultError
 from lab.scenario import (
@@ -172,19 +172,19 @@ def _report(args: argparse.Namespace) -> None:
 def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     p = commands.add_parser(
         "kernel",
-        help="find, fetch and list kernels",
+        help="find, fetch, build and list kernels",
         description="Fetches the newest of Debian's kernels into the cache, with the headers "
-        "to build modules for them, and says what they are.",
+        "to build modules for them, builds user-mode Linux, and says what they are.",
     )
-    p.add_argument("series", nargs="*", choices=[[], *kernels.SERIES], metavar="SERIES",
-                   help=f"some of {', '.join(kernels.SERIES)}; default all")  # fmt: skip
+    p.add_argument("kernels", nargs="*", choices=[[], *KERNELS], metavar="KERNEL",
+                   help=f"some of {', '.join(KERNELS)}; default all")  # fmt: skip
     p.set_defaults(handler=_kernel)
 
 
 def _kernel(args: argparse.Namespace) -> None:
-    for series in args.series or kernels.SERIES:
-        kernel = kernels.debian_kernel(series)
-        print(f"{series:5} {kernel.release}  {kernel.image}")
+    for name in args.kernels or KERNELS:
+        kernel = get_engine(name).kernel
+        print(f"{name:5} {kernel.release}  {kernel.image}")
 
 
 def parser() -> argparse.ArgumentParser:

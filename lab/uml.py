@@ -2,9 +2,9 @@
 """Runs jobs on a kernel that is a process: user-mode Linux, in virtual time.
 
 Processing takes no virtual time and waiting no real time, so the real TCP stack
-runs many times faster than in an emulated machine. The price: no figure of CPU
-cost means anything, and a run repeats only in its statistics, because the guest
-draws its random numbers from the host.
+runs many times faster than in an emulated machine; no figure of CPU cost means
+anything, of course. A run repeats to the byte: its clock starts at a fixed date,
+and its random numbers follow from the seed.
 
 The guest's root is the host's own file system, read-only. All it may write to
 is one folder of its own and memory, so guests can run side by side.
@@ -26,22 +26,31 @@ from pathlib import Path
 
 from lab.engine import GuestError, GuestJob, GuestOutput
 from lab.initramfs import APPLETS
-from lab.umlbuild import uml_kernel
+from lab.kernels import Kernel
+from lab.umlbuild import seed_library, uml_kernel
 
 MAX_STARTS = 4
 START_LIMIT_S = 60.0
 """A guest boots in a tenth of a second; one that takes this long hangs."""
 STARTED = "zrtt-lab-guest-started"
 PANIC = re.compile(r"Kernel panic|\bOops\b|\bBUG:")
+# The kernel stirs its command line into its random numbers, so the folder, which
+# is another for each run, goes by a name that is always the same.
+WORK = "/proc/self/cwd"
 FLAGS = (
+    f"init={WORK}/init", "uml_dir=./",
     "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "con=null", "con0=null,fd:1",
     "seccomp=on", "loglevel=5", "panic=-1", "oops=panic", "noreboot",
 )  # fmt: skip
+VIRTUAL_TIME = ("time-travel=inf-cpu", "time-travel-start=1767225600000000000")
+"""From 2026-01-01 on, in ns."""
+RERUN_SEED = 1 << 32
+"""Added for each start that crashed: the same seed would crash again."""
 
 # /mnt, as /tmp is about to be covered and nothing else is sure to exist. The
 # small tools are busybox's, as they are in the QEMU guest.
 INIT = """#!/bin/sh
-/bin/busybox mount -t hostfs -o {work} work /mnt
+/bin/busybox mount -t hostfs -o {work} work /mnt # before the guest's own /proc hides it
 export PATH=/mnt/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LAB=/mnt/lab RESULT=/mnt/result TC_LIB_DIR=/mnt/lab/tc HOME=/tmp
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
@@ -102,7 +111,7 @@ def _prepare(job: GuestJob, work: Path) -> None:
     init = work / "init"
     init.write_text(
         INIT.format(
-            work=work, started=STARTED, modules=shlex.join(modules), args=shlex.join(job.args)
+            work=WORK, started=STARTED, modules=shlex.join(modules), args=shlex.join(job.args)
         )
     )
     init.chmod(0o755)
@@ -131,13 +140,17 @@ class _Guard:
             timer.cancel()
 
 
-def _start(command: list[str], job: GuestJob, work: Path) -> _Ended:
+def _start(kernel: Kernel, job: GuestJob, seed: int, work: Path) -> _Ended:
     """Runs the kernel once, to its end or to a time limit."""
+    clock = VIRTUAL_TIME if job.virtual_time else ()
+    command = [str(kernel.image), f"mem={job.memory_mb}M", *FLAGS, *clock]
+    environment = os.environ | {"LD_PRELOAD": str(seed_library()), "ZRTT_SEED": str(seed)}
     began = time.monotonic()
     console: list[str] = []
     process = subprocess.Popen(
-        command, cwd=work, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
+        command, cwd=work, env=environment, stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        start_new_session=True,
     )  # fmt: skip
     guard = _Guard(process, job.timeout_s)
     try:
@@ -182,7 +195,7 @@ class UmlEngine:
             with tempfile.TemporaryDirectory(prefix="zrtt-uml-") as folder:
                 work = Path(folder)
                 _prepare(job, work)
-                ended = _start(self._command(job, work), job, work)
+                ended = _start(self.kernel, job, job.seed + reruns * RERUN_SEED, work)
                 rc = work / "rc"
                 if rc.exists():
                     return GuestOutput(
@@ -198,10 +211,3 @@ class UmlEngine:
             if ended.started and PANIC.search(ended.console):
                 raise GuestError("guest panicked", ended.console)
         raise GuestError(f"guest died {MAX_STARTS} times without a result", ended.console)
-
-    def _command(self, job: GuestJob, work: Path) -> list[str]:
-        time_travel = ["time-travel=inf-cpu"] if job.virtual_time else []
-        return [
-            str(self.kernel.image), f"mem={job.memory_mb}M", f"init={work / 'init'}",
-            f"uml_dir={work}/", *FLAGS, *time_travel,
-        ]  # fmt: skip

@@ -14,6 +14,8 @@ import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 from lab.kernels import Kernel, KernelError, cache_dir
@@ -21,6 +23,7 @@ from lab.kernels import Kernel, KernelError, cache_dir
 SUITE = "trixie-backports"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 CONFIG = Path(__file__).with_name("uml.config")
+SEED_SOURCE = Path(__file__).with_name("umlseed.c")
 ARCH = "ARCH=um"
 HZ = 250
 """As Debian's kernels have it; TCP's timers tick in it. UML's own is 100."""
@@ -141,6 +144,7 @@ def uml_kernel() -> Kernel:
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not complete.exists():
+            print("lab: building user-mode Linux, once; some minutes", file=sys.stderr, flush=True)
             _build(folder, digest)
             complete.touch()
     return Kernel(
@@ -151,3 +155,15 @@ def uml_kernel() -> Kernel:
         build_dir=tree,
         make_args=(ARCH,),
     )
+
+
+def seed_library() -> Path:
+    """What to preload so that the kernel's random numbers follow from ZRTT_SEED."""
+    digest = hashlib.sha256(SEED_SOURCE.read_bytes()).hexdigest()[:8]
+    library = cache_dir() / "uml" / f"umlseed-{digest}.so"
+    if not library.exists():
+        with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+            made = Path(folder) / library.name
+            _run("gcc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", made, SEED_SOURCE)
+            made.replace(library)
+    return library
