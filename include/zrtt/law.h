@@ -197,13 +197,13 @@ static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
 	u32 fast_q16 = zrtt_exp2((log_p + log_2b_3) / 2);
 	u32 timeout_q16 = zrtt_exp2((log_p + log_27b_8) / 2);
 	u64 p_q30 = zrtt_exp2(log_p + ((ZRTT_P_SHIFT - ZRTT_Q16) << ZRTT_Q16));
-	u64 tail_q30 = ZRTT_P_ONE + 32 * ((p_q30 * p_q30) >> ZRTT_P_SHIFT);
+	u64 p3_q30 = (((p_q30 * p_q30) >> ZRTT_P_SHIFT) * p_q30) >> ZRTT_P_SHIFT;
+	u64 tail_q30 = p_q30 + 32 * p3_q30;
 
 	if (rto_us < ZRTT_PADHYE_RTO_MIN_US)
 		rto_us = ZRTT_PADHYE_RTO_MIN_US;
 	if (timeout_q16 > ZRTT_Q16_ONE)
 		timeout_q16 = ZRTT_Q16_ONE;
-	tail_q30 = (tail_q30 * p_q30) >> ZRTT_P_SHIFT;
 	tail_q30 = (tail_q30 * timeout_q16) >> ZRTT_Q16;
 	return (u64)rtt_us * fast_q16 +
 	       ((tail_q30 * rto_us) >> (ZRTT_P_SHIFT - ZRTT_Q16));
@@ -253,7 +253,7 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 {
 	s32 log_weight = 0;
 
-	if (f->rtt_us && params->padhye)
+	if (f->rtt_us && law->log_rtt && params->padhye)
 		return zrtt_padhye_weight(f->rtt_us + law->queue_us,
 					  law->rtt_avg_us + law->queue_us,
 					  law->p_q30);
