@@ -33,7 +33,8 @@ MAX_STARTS = 4
 START_LIMIT_S = 60.0
 """A guest boots in a tenth of a second; one that takes this long hangs."""
 STARTED = "zrtt-lab-guest-started"
-PANIC = re.compile(r"Kernel panic|\bOops\b|\bBUG:")
+NO_ACCIDENT = re.compile(r"Kernel panic|\bOops\b|\bBUG:|reboot: ")
+"""The guest's own doing: the next start would do the same."""
 # The kernel stirs its command line into its random numbers, so the folder, which
 # is another for each run, goes by a name that is always the same.
 WORK = "/proc/self/cwd"
@@ -208,6 +209,6 @@ class UmlEngine:
                     )
             if ended.started and ended.timed_out:
                 raise GuestError(f"guest exceeded {job.timeout_s:.0f} s on the host", ended.console)
-            if ended.started and PANIC.search(ended.console):
-                raise GuestError("guest panicked", ended.console)
+            if ended.started and NO_ACCIDENT.search(ended.console):
+                raise GuestError("guest panicked or switched itself off", ended.console)
         raise GuestError(f"guest died {MAX_STARTS} times without a result", ended.console)
