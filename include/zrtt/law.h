@@ -210,15 +210,15 @@ static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
 }
 
 /**
- * zrtt_padhye_weight() - PRTO: P_i / P_b that equalises Padhye's throughput
+ * zrtt_padhye_log_weight() - PRTO: P_i / P_b that equalises Padhye's throughput
  * @rtt_us: RTT_i, own queue included
  * @rtt_avg_us: RTT_avg, own queue included
  * @p_q30: P_b
  *
  * No closed form: ZRTT_PADHYE_STEPS bisections on log2(P_i).
- * Return: the weight, Q16; P_i saturates at 1.
+ * Return: log2 of the weight, Q16; P_i saturates at 1.
  */
-static inline u32 zrtt_padhye_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
+static inline s32 zrtt_padhye_log_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
 {
 	s32 log_p = zrtt_log2(p_q30) - (ZRTT_P_SHIFT << ZRTT_Q16);
 	s32 low = ZRTT_PADHYE_LOG_MIN, high = 0;
@@ -226,7 +226,7 @@ static inline u32 zrtt_padhye_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
 	u32 i;
 
 	if (log_p < ZRTT_PADHYE_LOG_MIN)
-		return ZRTT_Q16_ONE;
+		return 0;
 	wanted = zrtt_padhye_time(rtt_avg_us, log_p);
 	for (i = 0; i < ZRTT_PADHYE_STEPS; i++) {
 		s32 middle = (low + high) / 2;
@@ -236,7 +236,15 @@ static inline u32 zrtt_padhye_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
 		else
 			high = middle;
 	}
-	return zrtt_exp2(zrtt_clamp_log(high - log_p, ZRTT_WEIGHT_LOG_MAX));
+	return high - log_p;
+}
+
+/* log2 of (RTT_avg / RTT_i)^alpha, Q16 */
+static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
+{
+	s64 log_ratio = law->log_rtt - zrtt_log2(rtt_us);
+
+	return (s32)((log_ratio * law->alpha_q16) >> ZRTT_Q16);
 }
 
 /**
@@ -253,14 +261,12 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 {
 	s32 log_weight = 0;
 
-	if (f->rtt_us && law->log_rtt && params->padhye)
-		return zrtt_padhye_weight(f->rtt_us + law->queue_us,
-					  law->rtt_avg_us + law->queue_us,
-					  law->p_q30);
 	if (f->rtt_us && law->log_rtt) {
-		s64 log_ratio = law->log_rtt - zrtt_log2(f->rtt_us);
-
-		log_weight = (s32)((log_ratio * law->alpha_q16) >> ZRTT_Q16);
+		log_weight = params->padhye ?
+			     zrtt_padhye_log_weight(f->rtt_us + law->queue_us,
+						    law->rtt_avg_us + law->queue_us,
+						    law->p_q30) :
+			     zrtt_power_log_weight(f->rtt_us, law);
 		if (params->clamp && f->source == ZRTT_RTT_HINT && !f->passive_us)
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
