@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: GPL-2.0
+/* flow.h: the table against a walk over all of it, the flow against floats. */
+#include <sanitizer/asan_interface.h>
+
+#include "unit.h"
+#include "table_check.h"
+#include <zrtt/flow.h>
+
+#define FLOWS		64
+#define SETS		(FLOWS / ZRTT_WAYS)
+#define START		1000	/* epoch at which tests begin */
+#define EPOCH_S		((double)(1 << ZRTT_EPOCH_SHIFT) / 1e9)
+
+static struct zrtt_table new_table(u32 flows)
+{
+	struct zrtt_table t;
+
+	zrtt_table_init(&t, calloc(flows, sizeof(struct zrtt_flow)), flows);
+	return t;
+}
+
+/* The @i-th tag, from 1, of set @set; consecutive ones start probing apart. */
+static u32 tag_in_set(u32 set, u32 i)
+{
+	return set | i << 8 | i << 29;
+}
+
+static struct zrtt_flow *find(struct zrtt_table *t, u32 tag, u32 epoch)
+{
+	struct zrtt_flow *victim;
+
+	return zrtt_flow_find(t, tag, epoch, &victim);
+}
+
+static void slot_is_one_cache_line(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct zrtt_flow), 64);
+}
+
+static void epochs_last_what_the_comments_say(void **state)
+{
+	(void)state;
+	assert_int_equal(zrtt_epoch(0), 0);
+	assert_int_equal(zrtt_epoch((1 << ZRTT_EPOCH_SHIFT) - 1), 0);
+	assert_int_equal(zrtt_epoch(1 << ZRTT_EPOCH_SHIFT), 1);
+	assert_near(ZRTT_LIVE_EPOCHS * EPOCH_S, 2, 0.15);
+	assert_near(ZRTT_RTT_EPOCHS * EPOCH_S, 30, 0.5);
+}
+
+static void new_flow_is_found_again(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f;
+	u32 i;
+
+	(void)state;
+	assert_null(find(&t, 42, START));
+	f = zrtt_flow_get(&t, 42, START, UINT32_MAX);
+	assert_int_equal(f->tag, 42);
+	assert_int_equal(f->weight_q16, ZRTT_Q16_ONE);
+	assert_in_range(f->threshold_q30, ZRTT_P_ONE / 2, ZRTT_P_ONE / 2 * 3);
+	assert_ptr_equal(zrtt_flow_get(&t, 42, START, 0), f);
+	assert_ptr_equal(find(&t, 42, START), f);
+	for (i = 1; i < FLOWS; i++)
+		assert_null(find(&t, 42 + i, START));
+	assert_int_equal(t.live, 1);
+	check_table(&t);
+	free(t.slots);
+}
+
+static void full_set_gives_up_the_flow_seen_longest_ago(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 i, oldest = 5;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		zrtt_flow_get(&t, tag_in_set(3, i), START, 0);
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		if (i != oldest)
+			zrtt_flow_close_books(&t, find(&t, tag_in_set(3, i), START),
+					      START + 1);
+	assert_int_equal(t.evicted, 0);
+	zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + 1, 0);
+	assert_int_equal(t.evicted, 1);
+	for (i = 1; i <= ZRTT_WAYS + 1; i++)
+		assert_int_equal(!find(&t, tag_in_set(3, i), START + 1), i == oldest);
+	check_table(&t);
+	free(t.slots);
+}
+
+static void silent_flow_is_no_eviction(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 later = START + ZRTT_LIVE_EPOCHS + 1, i;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		zrtt_flow_get(&t, tag_in_set(0, i), START, 0);
+	zrtt_flow_get(&t, tag_in_set(0, ZRTT_WAYS + 1), later, 0);
+	assert_int_equal(t.evicted, 0);
+	assert_int_equal(t.live, ZRTT_WAYS);
+	check_table(&t);
+	free(t.slots);
+}
+
+/* All other sets are poisoned: ASan reports a lookup that touches one. */
+static void lookup_stays_in_its_set(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	const size_t set_bytes = ZRTT_WAYS * sizeof(struct zrtt_flow);
+	u32 set, i;
+
+	(void)state;
+	for (set = 0; set < SETS; set++) {
+		for (i = 1; i <= ZRTT_WAYS; i++)
+			zrtt_flow_get(&t, tag_in_set(set, i), START, 0);
+		ASAN_POISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
+		ASAN_UNPOISON_MEMORY_REGION(t.slots + set * ZRTT_WAYS, set_bytes);
+		for (i = 1; i <= ZRTT_WAYS; i++)
+			assert_non_null(find(&t, tag_in_set(set, i), START));
+		for (; i <= 4 * ZRTT_WAYS; i++)
+			assert_null(find(&t, tag_in_set(set, i), START));
+		ASAN_UNPOISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
+	}
+	free(t.slots);
+}
+
+static void silent_flows_expire_a_few_at_a_time(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 live = 20, i;
+
+	(void)state;
+	for (i = 1; i <= live; i++)
+		zrtt_flow_get(&t, i, START, 0);
+	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS);
+	assert_int_equal(t.live, live);
+	for (; live; live = t.live) {
+		zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1);
+		assert_int_equal(live - t.live,
+				 live < ZRTT_EXPIRE_BATCH ? live : ZRTT_EXPIRE_BATCH);
+		check_table(&t);
+	}
+	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1);
+	assert_int_equal(t.live, 0);
+	free(t.slots);
+}
+
+static void expired_flow_comes_back_with_what_was_known(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 later = START + ZRTT_LIVE_EPOCHS + 1;
+
+	(void)state;
+	zrtt_flow_hint(f, 50000, false, START);
+	f->bytes = 1000000;
+	zrtt_flow_close_books(&t, f, START + 1);
+	zrtt_table_expire(&t, later + 1);
+	assert_int_equal(t.live, 0);
+	assert_int_equal(t.sum_rtt_us, 0);
+	assert_ptr_equal(zrtt_flow_get(&t, 7, later + 1, 0), f);
+	zrtt_flow_close_books(&t, f, later + 1);
+	assert_int_equal(f->rtt_us, 50000);
+	assert_int_equal(t.by_source[ZRTT_RTT_HINT], 1);
+	assert_true(f->rate > 0);
+	check_table(&t);
+	free(t.slots);
+}
+
+/* One random thing that may happen to the table at @epoch. */
+static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
+{
+	u32 flows = table_slots(t);
+	u32 tag = unit_between(seed, 1, 2 * flows) * 0x9e3779b1u;
+	struct zrtt_flow *f;
+	struct zrtt_table to;
+
+	zrtt_table_expire(t, epoch);
+	f = zrtt_flow_get(t, tag, epoch, (u32)unit_random(seed));
+	f->bytes += unit_between(seed, 40, 65536);
+	switch (unit_between(seed, 0, 9)) {
+	case 0:
+		zrtt_flow_hint(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US),
+			       unit_random(seed) & 1, epoch);
+		break;
+	case 1:
+		zrtt_flow_syn_left(f, (u32)unit_random(seed));
+		zrtt_flow_syn_answered(f, f->syn_us +
+				       unit_spread(seed, 1, 4000000));
+		break;
+	case 2:
+		/* now and then: a resize is a rare event */
+		if (unit_between(seed, 0, 99))
+			return;
+		to = new_table(ZRTT_WAYS << unit_between(seed, 0, 5));
+		zrtt_table_move(&to, t, epoch);
+		free(t->slots);
+		*t = to;
+		return;
+	}
+	/* as zrtt_arrive(): the books of an earlier epoch are always closed */
+	if (f->epoch != epoch || unit_random(seed) & 1 || !f->live)
+		zrtt_flow_close_books(t, f, epoch);
+}
+
+static void table_is_right_after_each_of_many_random_operations(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 epoch = START, i;
+	u64 seed = 7;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		if (!unit_between(&seed, 0, 3))
+			epoch += unit_spread(&seed, 0, 2 * ZRTT_RTT_EPOCHS);
+		random_operation(&t, &seed, epoch);
+		check_table(&t);
+	}
+	assert_true(t.evicted > 0);
+	free(t.slots);
+}
+
+static void rate_tables_follow_from_their_first_entries(void **state)
+{
+	double keep = 1 - zrtt_rate_gain[1] / 65536.0;
+	u32 i;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_LIVE_EPOCHS; i++) {
+		assert_near(zrtt_rate_gain[i] / 65536.0, 1 - pow(keep, i), 4e-5);
+		assert_near(zrtt_epoch_recip[i] / 65536.0, 1.0 / i, 1e-5);
+	}
+}
+
+/* A float EWMA of the mean of each run of epochs, applied once per epoch. */
+static void rate_is_the_ewma_of_arrivals(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	double keep = 1 - zrtt_rate_gain[1] / 65536.0, want = 0;
+	u32 epoch = START, i;
+	u64 seed = 8;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		u32 gap = unit_spread(&seed, 1, ZRTT_LIVE_EPOCHS);
+		u32 bytes = unit_spread(&seed, 0, 100000000);
+		double decay = pow(keep, gap);
+
+		epoch += gap;
+		f->bytes = bytes;
+		zrtt_flow_close_books(&t, f, epoch);
+		want = want * decay + (double)bytes / gap * (1 - decay);
+		/* rounding: two units a step, remembered 1 / (1 - keep) steps */
+		assert_near(f->rate, want, want * 1e-3 + 2 / (1 - keep));
+		assert_int_equal(f->bytes, 0);
+	}
+	free(t.slots);
+}
+
+static void rate_of_a_constant_flow_is_its_rate(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 i;
+
+	(void)state;
+	for (i = 1; i < 200; i++) {
+		f->bytes = 250000;
+		zrtt_flow_close_books(&t, f, START + i);
+	}
+	assert_near(f->rate, 250000, 50);
+	assert_int_equal(t.sum_rate, f->rate);
+	free(t.slots);
+}
+
+static void handshake_gap_is_an_rtt(void **state)
+{
+	struct zrtt_flow f = {};
+
+	(void)state;
+	zrtt_flow_syn_left(&f, 1000);
+	assert_true(f.syn_left);
+	zrtt_flow_syn_answered(&f, 41000);
+	assert_false(f.syn_left);
+	assert_int_equal(f.passive_us, 40000);
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f.rtt_us, 40000);
+}
+
+static void least_handshake_gap_is_kept(void **state)
+{
+	struct zrtt_flow f = {};
+
+	(void)state;
+	zrtt_flow_syn_left(&f, 0);
+	zrtt_flow_syn_answered(&f, 50000);
+	zrtt_flow_syn_left(&f, 100000);
+	zrtt_flow_syn_answered(&f, 130000);
+	assert_int_equal(f.passive_us, 30000);
+	zrtt_flow_syn_left(&f, 200000);
+	zrtt_flow_syn_answered(&f, 290000);
+	assert_int_equal(f.passive_us, 30000);
+	/* the clock wraps between the two packets */
+	zrtt_flow_syn_left(&f, UINT32_MAX - 9999);
+	zrtt_flow_syn_answered(&f, 10000);
+	assert_int_equal(f.passive_us, 20000);
+}
+
+static void impossible_handshake_gaps_are_ignored(void **state)
+{
+	const u32 gaps[] = { 0, 31, ZRTT_HINT_MAX_US + 1, 1U << 31, UINT32_MAX };
+	struct zrtt_flow f = {};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(gaps); i++) {
+		zrtt_flow_syn_left(&f, 5000);
+		zrtt_flow_syn_answered(&f, 5000 + gaps[i]);
+		assert_int_equal(f.passive_us, 0);
+	}
+	zrtt_flow_syn_left(&f, 5000);
+	zrtt_flow_syn_answered(&f, 5000 + ZRTT_HINT_MAX_US);
+	assert_int_equal(f.passive_us, ZRTT_HINT_MAX_US);
+}
+
+static void hint_is_smoothed_with_the_papers_weight(void **state)
+{
+	struct zrtt_flow f = {};
+	double want = 0;
+	u64 seed = 9;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		u32 rtt_us = unit_spread(&seed, 32, ZRTT_HINT_MAX_US);
+
+		want = i ? 0.9 * want + 0.1 * rtt_us : rtt_us;
+		assert_false(zrtt_flow_hint(&f, rtt_us, false, START + i));
+		zrtt_flow_choose_rtt(&f, START + i);
+		assert_int_equal(f.source, ZRTT_RTT_HINT);
+		assert_near(f.rtt_us, want, 2 + want * 1e-3);
+	}
+}
+
+static void hint_is_bounded_by_what_was_seen(void **state)
+{
+	const u32 passive = 40000, most = passive * 5 / 4 + 2000;
+	u64 seed = 10;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		u32 rtt_us = unit_spread(&seed, 32, ZRTT_HINT_MAX_US);
+		struct zrtt_flow f = { .passive_us = passive };
+
+		assert_int_equal(zrtt_flow_hint(&f, rtt_us, true, START),
+				 rtt_us > most);
+		zrtt_flow_choose_rtt(&f, START);
+		assert_int_equal(f.rtt_us, rtt_us > most ? most : rtt_us);
+
+		/* believed if the policy says so, or if nothing was seen */
+		f = (struct zrtt_flow) { .passive_us = passive };
+		assert_false(zrtt_flow_hint(&f, rtt_us, false, START));
+		zrtt_flow_choose_rtt(&f, START);
+		assert_int_equal(f.rtt_us, rtt_us);
+		f = (struct zrtt_flow) {};
+		assert_false(zrtt_flow_hint(&f, rtt_us, true, START));
+		zrtt_flow_choose_rtt(&f, START);
+		assert_int_equal(f.rtt_us, rtt_us);
+	}
+}
+
+static void hint_is_remembered_then_the_handshake_counts(void **state)
+{
+	struct zrtt_flow f = { .passive_us = 40000 };
+
+	(void)state;
+	zrtt_flow_hint(&f, 30000, true, START);
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS);
+	assert_int_equal(f.source, ZRTT_RTT_HINT);
+	assert_int_equal(f.rtt_us, 30000);
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS + 1);
+	assert_int_equal(f.source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f.rtt_us, 40000);
+
+	/* a hint after that long starts anew, it is not averaged with the old */
+	zrtt_flow_hint(&f, 20000, true, START + ZRTT_RTT_EPOCHS + 1);
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS + 1);
+	assert_int_equal(f.rtt_us, 20000);
+
+	f = (struct zrtt_flow) {};
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_NONE);
+	assert_int_equal(f.rtt_us, 0);
+}
+
+/* All that is known of a flow, without its place. */
+static struct zrtt_flow knowledge(const struct zrtt_flow *f)
+{
+	struct zrtt_flow copy = *f;
+
+	copy.older = 0;
+	copy.newer = 0;
+	return copy;
+}
+
+/* @flows slots, 2 in 3 of them used, one in @live_part of those by live flows */
+static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
+{
+	struct zrtt_table t = new_table(flows);
+	u32 used = flows * 2 / 3, i;
+	struct zrtt_flow *f;
+	u64 seed = 11;
+
+	for (i = 1; i <= used; i++) {
+		*now = START + i * 20 / used +
+		       (i > used - used / live_part ? 90 : 0);
+		f = zrtt_flow_get(&t, (u32)unit_random(&seed), *now, i);
+		zrtt_flow_hint(f, 1000 * i, false, *now);
+		f->bytes = 1000 * i;
+	}
+	*now = START + 110;
+	for (i = 0; i < flows; i++)
+		zrtt_table_expire(&t, *now);
+	return t;
+}
+
+static void larger_table_keeps_every_flow(void **state)
+{
+	u32 now, i;
+	struct zrtt_table from = populated_table(1024, 2, &now);
+	struct zrtt_table to = new_table(4096);
+	u32 live = from.live, evicted = from.evicted;
+	struct zrtt_flow a, b, *f;
+
+	(void)state;
+	zrtt_table_move(&to, &from, now);
+	check_table(&to);
+	assert_int_equal(to.live, live);
+	assert_true(live > 0);
+	assert_int_equal(to.evicted, evicted);
+	for (i = 0; i < 1024; i++) {
+		if (!from.slots[i].tag)
+			continue;
+		f = find(&to, from.slots[i].tag, now);
+		assert_non_null(f);
+		a = knowledge(&from.slots[i]);
+		b = knowledge(f);
+		assert_memory_equal(&a, &b, sizeof(a));
+	}
+	free(from.slots);
+	free(to.slots);
+}
+
+static void check_smaller_table(u32 flows, u32 live_part)
+{
+	u32 now, i, j;
+	struct zrtt_table from = populated_table(1024, live_part, &now);
+	struct zrtt_table to = new_table(flows);
+
+	zrtt_table_move(&to, &from, now);
+	check_table(&to);
+	for (i = 0; i < 1024; i++) {
+		const struct zrtt_flow *lost = &from.slots[i];
+		const struct zrtt_flow *set;
+
+		if (!lost->tag || find(&to, lost->tag, now))
+			continue;
+		/* all that stayed in its set were seen no earlier */
+		set = &to.slots[(lost->tag & to.set_mask) * ZRTT_WAYS];
+		for (j = 0; j < ZRTT_WAYS; j++) {
+			assert_true(set[j].tag);
+			assert_true(set[j].epoch >= lost->epoch);
+		}
+	}
+	free(from.slots);
+	free(to.slots);
+}
+
+static void smaller_table_keeps_the_flows_seen_last(void **state)
+{
+	(void)state;
+	check_smaller_table(256, 100);	/* room for some of the silent flows */
+	check_smaller_table(128, 2);	/* not even for all of the live ones */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slot_is_one_cache_line),
+		cmocka_unit_test(epochs_last_what_the_comments_say),
+		cmocka_unit_test(new_flow_is_found_again),
+		cmocka_unit_test(full_set_gives_up_the_flow_seen_longest_ago),
+		cmocka_unit_test(silent_flow_is_no_eviction),
+		cmocka_unit_test(lookup_stays_in_its_set),
+		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
+		cmocka_unit_test(expired_flow_comes_back_with_what_was_known),
+		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
+		cmocka_unit_test(rate_tables_follow_from_their_first_entries),
+		cmocka_unit_test(rate_is_the_ewma_of_arrivals),
+		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
+		cmocka_unit_test(handshake_gap_is_an_rtt),
+		cmocka_unit_test(least_handshake_gap_is_kept),
+		cmocka_unit_test(impossible_handshake_gaps_are_ignored),
+		cmocka_unit_test(hint_is_smoothed_with_the_papers_weight),
+		cmocka_unit_test(hint_is_bounded_by_what_was_seen),
+		cmocka_unit_test(hint_is_remembered_then_the_handshake_counts),
+		cmocka_unit_test(larger_table_keeps_every_flow),
+		cmocka_unit_test(smaller_table_keeps_the_flows_seen_last),
+	};
+
+	return cmocka_run_group_tests_name("flow", tests, NULL, NULL);
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0
+/* law.h against the printed equations, in floats. */
+#include "unit.h"
+#include <zrtt/law.h>
+
+#define P(q30)		((q30) / (double)ZRTT_P_ONE)
+#define W(q16)		((q16) / (double)ZRTT_Q16_ONE)
+#define Q30(p)		((u32)((p) * ZRTT_P_ONE))
+#define LIVE		100	/* flows of the tables made here */
+
+/* A law that has just ticked over flows with these averages. */
+static struct zrtt_law law_of(const struct zrtt_law_params *params, u32 rtt_avg_us,
+			      u32 rate_avg, u32 p_q30, u32 p_avg_q30, u32 queue_us)
+{
+	const struct zrtt_table t = {
+		.live = LIVE,
+		.by_source = { [ZRTT_RTT_HINT] = LIVE },
+		.sum_rate = (u64)LIVE * rate_avg,
+		.sum_rtt_us = (u64)LIVE * rtt_avg_us,
+	};
+	struct zrtt_law law = {};
+
+	zrtt_law_tick(params, &law, &t, p_q30, p_avg_q30, queue_us, 1000);
+	return law;
+}
+
+static void alpha_is_capped(void **state)
+{
+	u64 seed = 20;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		struct zrtt_law_params params = {
+			.alpha_kind = ZRTT_ALPHA_CAPPED,
+			.alpha_max_q16 = unit_between(&seed, 0, 4 * ZRTT_Q16_ONE),
+			.pth_q30 = unit_spread(&seed, ZRTT_P_ONE / 10000, ZRTT_P_ONE),
+		};
+		u32 p_avg = unit_spread(&seed, 0, ZRTT_P_ONE);
+		struct zrtt_law law = law_of(&params, 1, 1, 0, p_avg, 0);
+		double want = W(params.alpha_max_q16);
+
+		if (p_avg)
+			want = fmin(want, P(params.pth_q30) / P(p_avg));
+		assert_near(W(law.alpha_q16), want, want * 1e-3 + 3e-5);
+	}
+}
+
+/* "alpha = 2 while P_b_avg <= 0.02, else P_th / P_b_avg", continuous */
+static void alpha_of_the_paper_is_equation_5(void **state)
+{
+	const struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_PAPER,
+		.alpha_max_q16 = ZRTT_Q16_ONE,	/* not this law's cap */
+		.pth_q30 = ZRTT_P_ONE / 20,
+	};
+	u64 seed = 21;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		u32 p_avg = unit_spread(&seed, 1, ZRTT_P_ONE);
+		struct zrtt_law law = law_of(&params, 1, 1, 0, p_avg, 0);
+		double want = fmin(2, 0.05 / P(p_avg));
+
+		assert_near(W(law.alpha_q16), want, want * 1e-3);
+		if (P(p_avg) <= 0.02)
+			assert_near(W(law.alpha_q16), 2, 1e-9);
+	}
+}
+
+static void alpha_is_fixed(void **state)
+{
+	struct zrtt_law_params params = { .alpha_kind = ZRTT_ALPHA_FIXED };
+
+	(void)state;
+	for (params.alpha_q16 = 0; params.alpha_q16 <= 4 * ZRTT_Q16_ONE;
+	     params.alpha_q16 += 4096)
+		assert_int_equal(law_of(&params, 1, 1, 0, ZRTT_P_ONE, 0).alpha_q16,
+				 params.alpha_q16);
+}
+
+/* Flows whose rate is RTT^@slope, and what alpha auto makes of them. */
+static s32 auto_step(double slope, u32 flows)
+{
+	struct zrtt_table t = {};
+	u32 i;
+
+	for (i = 0; i < flows; i++) {
+		struct zrtt_flow f = { .measured = 1, .rate = 1 };
+		double rtt_us = 10000.0 * (i + 1);
+
+		f.log_rtt = zrtt_fit_log((u32)rtt_us, ZRTT_FIT_RTT_PIVOT);
+		f.log_rate = zrtt_fit_log((u32)(1e7 * pow(rtt_us / 1e5, slope)),
+					  ZRTT_FIT_RATE_PIVOT);
+		zrtt_flow_count(&t, &f, 1);
+	}
+	return zrtt_fit_step(&t);
+}
+
+static void auto_alpha_moves_against_the_slope(void **state)
+{
+	double slope;
+
+	(void)state;
+	for (slope = -2; slope <= 2; slope += 0.25) {
+		double want = -slope / (1 << ZRTT_FIT_GAIN_SHIFT);
+
+		assert_near(W(auto_step(slope, 20)), want, 0.02 * fabs(want) + 1e-2);
+		/* long RTTs lose: alpha must rise, and the other way round */
+		assert_true(slope == 0 || auto_step(slope, 20) * slope < 0);
+	}
+	assert_int_equal(auto_step(-1, 0), 0);
+	assert_int_equal(auto_step(-1, 1), 0);
+}
+
+static void auto_alpha_stays_in_range_and_takes_its_time(void **state)
+{
+	const struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_AUTO,
+		.alpha_max_q16 = ZRTT_Q16_ONE,
+	};
+	const s64 slopes[] = { -1000, 1000 };
+	u32 i, epoch, before;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(slopes); i++) {
+		struct zrtt_table t = {
+			.live = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = slopes[i],
+		};
+		struct zrtt_law law = { .alpha_q16 = ZRTT_Q16_ONE / 2 };
+
+		for (epoch = ZRTT_FIT_EPOCHS; epoch < 1000; epoch++) {
+			bool due = epoch - law.fit_epoch >= ZRTT_FIT_EPOCHS;
+
+			before = law.alpha_q16;
+			zrtt_law_tick(&params, &law, &t, 0, 0, 0, epoch);
+			assert_true(due || law.alpha_q16 == before);
+		}
+		assert_int_equal(law.alpha_q16, slopes[i] < 0 ? ZRTT_Q16_ONE : 0);
+	}
+}
+
+/* P_i = P_b (RTT_avg / RTT_i)^alpha (r_i / r_avg)^feedback, within 1 %. */
+static void check_equation(u64 *seed, u32 feedback)
+{
+	struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED,
+		.alpha_q16 = unit_between(seed, 0, 4 * ZRTT_Q16_ONE),
+		.feedback = feedback,
+	};
+	u32 rtt_avg_us = unit_spread(seed, 1000, ZRTT_HINT_MAX_US);
+	u32 rate_avg = unit_spread(seed, 1000, 1U << 30);
+	u32 p_b = unit_spread(seed, ZRTT_P_ONE / 10000, ZRTT_P_ONE);
+	struct zrtt_law law = law_of(&params, rtt_avg_us, rate_avg, p_b, p_b, 0);
+	const struct zrtt_flow f = {
+		.rtt_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US),
+		.rate = unit_spread(seed, 1, UINT32_MAX),
+		.source = ZRTT_RTT_HINT,
+	};
+	double weight = pow((double)rtt_avg_us / f.rtt_us, W(params.alpha_q16)) *
+			pow((double)f.rate / rate_avg, feedback);
+	u32 got = zrtt_weight(&params, &law, &f);
+
+	assert_in_range(got, 2, 1U << 31);
+	weight = fmin(32768, fmax(1 / 32768.0, weight));
+	/* a small weight has few bits left in Q16 */
+	assert_near(W(got), weight, weight * 0.01 + 1 / 65536.0);
+	if (weight > 1 / 256.0)
+		assert_near(P(zrtt_p_mul(p_b, got)), fmin(1, P(p_b) * weight),
+			    fmin(1, P(p_b) * weight) * 0.015);
+}
+
+static void probability_is_the_equation(void **state)
+{
+	u64 seed = 22;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 400000; i++)
+		check_equation(&seed, i % 4);
+}
+
+static void mrtt_is_the_square_of_the_ratio(void **state)
+{
+	const struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
+	};
+	struct zrtt_law law = law_of(&params, 80000, 1000, ZRTT_P_ONE / 100, 0, 0);
+	u32 rtt_ms;
+
+	(void)state;
+	for (rtt_ms = 10; rtt_ms <= 640; rtt_ms *= 2) {
+		struct zrtt_flow f = { .rtt_us = rtt_ms * 1000, .rate = 77 };
+		double want = 80.0 / rtt_ms * 80 / rtt_ms;
+
+		assert_near(W(zrtt_weight(&params, &law, &f)), want, want * 0.01);
+	}
+}
+
+static void unknown_rtt_counts_as_the_average(void **state)
+{
+	struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
+	};
+	struct zrtt_law law = law_of(&params, 80000, 5000, ZRTT_P_ONE / 100, 0, 0);
+	const struct zrtt_flow unknown = { .rate = 5000 };
+	const struct zrtt_flow average = { .rate = 5000, .rtt_us = 80000 };
+
+	(void)state;
+	assert_near(W(zrtt_weight(&params, &law, &unknown)), 1, 1e-3);
+	params.feedback = 2;
+	assert_near(W(zrtt_weight(&params, &law, &unknown)),
+		    W(zrtt_weight(&params, &law, &average)), 1e-3);
+	params.padhye = true;
+	assert_near(W(zrtt_weight(&params, &law, &unknown)), 1, 1e-3);
+}
+
+/* Nobody's RTT is known at the last tick: no reason to treat flows apart. */
+static void unknown_average_makes_no_difference(void **state)
+{
+	const struct zrtt_table t = {
+		.live = 1, .by_source = { [ZRTT_RTT_NONE] = 1 }, .sum_rate = 5000,
+	};
+	const struct zrtt_flow f = { .rate = 5000, .rtt_us = 20000 };
+	struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
+	};
+	u32 padhye;
+
+	(void)state;
+	for (padhye = 0; padhye < 2; padhye++) {
+		struct zrtt_law law = {};
+
+		params.padhye = padhye;
+		zrtt_law_tick(&params, &law, &t, ZRTT_P_ONE / 50, 0, 15000, 1000);
+		assert_near(W(zrtt_weight(&params, &law, &f)), 1, 1e-3);
+	}
+}
+
+static void unconfirmed_hint_is_trusted_within_a_factor_of_4(void **state)
+{
+	struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
+		.clamp = true,
+	};
+	struct zrtt_law law = law_of(&params, 80000, 5000, ZRTT_P_ONE / 100, 0, 0);
+	u64 seed = 23;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		struct zrtt_flow f = {
+			.rtt_us = unit_spread(&seed, 32, ZRTT_HINT_MAX_US),
+			.rate = 5000,
+			.source = ZRTT_RTT_HINT,
+		};
+		double want = pow(80000.0 / f.rtt_us, 2);
+		double bounded = fmin(4, fmax(0.25, want));
+
+		assert_near(W(zrtt_weight(&params, &law, &f)), bounded,
+			    bounded * 0.01);
+		/* the handshake confirms it: then the bound is on the hint */
+		f.passive_us = f.rtt_us;
+		want = fmin(32768, fmax(1 / 32768.0, want));
+		assert_near(W(zrtt_weight(&params, &law, &f)), want,
+			    want * 0.01 + 1 / 65536.0);
+		f.passive_us = 0;
+		params.padhye = true;
+		assert_in_range(zrtt_weight(&params, &law, &f), ZRTT_Q16_ONE / 4,
+				ZRTT_Q16_ONE * 4);
+		params.padhye = false;
+	}
+}
+
+/* Padhye et al. 1998 in floats, as field.md of the paper's eq. (2): s / packet */
+static double padhye_time_s(double rtt_s, double p)
+{
+	const double b = ZRTT_PADHYE_B;
+	double rto_s = fmax(0.2, 4 * rtt_s);
+
+	return rtt_s * sqrt(2 * b * p / 3) +
+	       rto_s * fmin(1, 3 * sqrt(3 * b * p / 8)) * p * (1 + 32 * p * p);
+}
+
+static double padhye_p(double rtt_s, double time_s)
+{
+	double low = 0, high = 1;
+	u32 i;
+
+	for (i = 0; i < 60; i++) {
+		double middle = (low + high) / 2;
+
+		if (padhye_time_s(rtt_s, middle) < time_s)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+static void padhye_time_is_the_equation(void **state)
+{
+	u64 seed = 24;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		u32 rtt_us = unit_spread(&seed, 1000, ZRTT_HINT_MAX_US);
+		double p = P(unit_spread(&seed, ZRTT_P_ONE / 10000, ZRTT_P_ONE));
+		double want = padhye_time_s(rtt_us / 1e6, p) * 1e6;
+
+		assert_near(W(zrtt_padhye_time(rtt_us, (s32)(log2(p) * 65536))),
+			    want, want * 0.005);
+	}
+}
+
+static void padhye_time_grows_with_the_probability(void **state)
+{
+	const u32 rtts_us[] = { 32, 1000, 50000, 200000, 2000000, 12000000 };
+	u64 before, now;
+	u32 i;
+	s32 log_p;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rtts_us); i++)
+		for (log_p = ZRTT_PADHYE_LOG_MIN, before = 0; log_p <= 0; log_p += 64) {
+			now = zrtt_padhye_time(rtts_us[i], log_p);
+			assert_true(now >= before);
+			before = now;
+		}
+}
+
+static void prto_equalises_padhyes_throughput(void **state)
+{
+	const struct zrtt_law_params params = {
+		.padhye = true, .alpha_kind = ZRTT_ALPHA_FIXED,
+	};
+	u64 seed = 25;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		u32 rtt_avg_us = unit_spread(&seed, 5000, 1000000);
+		u32 queue_us = unit_spread(&seed, 0, 100000);
+		u32 p_b = unit_spread(&seed, Q30(0.001), ZRTT_P_ONE);
+		struct zrtt_law law = law_of(&params, rtt_avg_us, 5000, p_b, p_b,
+					     queue_us);
+		const struct zrtt_flow f = {
+			.rtt_us = unit_spread(&seed, 5000, 1000000), .rate = 1,
+		};
+		double time_s = padhye_time_s((rtt_avg_us + queue_us) / 1e6, P(p_b));
+		double want = padhye_p((f.rtt_us + queue_us) / 1e6, time_s);
+		double got = P(zrtt_p_mul(p_b, zrtt_weight(&params, &law, &f)));
+
+		if (want > 1e-4)
+			assert_near(got, want, want * 0.03);
+	}
+}
+
+static void feedback_counts_beside_padhye_too(void **state)
+{
+	const struct zrtt_law_params params = { .padhye = true, .feedback = 2 };
+	struct zrtt_law law = law_of(&params, 80000, 5000, ZRTT_P_ONE / 100, 0, 0);
+	const struct zrtt_flow f = { .rtt_us = 80000, .rate = 10000 };
+
+	(void)state;
+	assert_near(W(zrtt_weight(&params, &law, &f)), 4, 0.04);
+}
+
+/* Verdicts on a run of packets of one flow. */
+struct tally {
+	u32 marks;
+	u32 drops;
+	double gap_mean;
+	double gap_variance;
+};
+
+static struct tally run_verdicts(const struct zrtt_law_params *params, u32 p_q30,
+				 u32 segs, bool ect, u32 packets, u64 seed)
+{
+	struct zrtt_flow f = { .threshold_q30 = ZRTT_P_ONE };
+	double sum = 0, sum_of_squares = 0;
+	struct tally tally = {};
+	u32 i, last = 0, hits;
+
+	for (i = 1; i <= packets; i++) {
+		enum zrtt_verdict v = zrtt_verdict(params, &f, p_q30, segs, ect,
+						   (u32)unit_random(&seed));
+
+		if (v == ZRTT_PASS)
+			continue;
+		tally.marks += v == ZRTT_MARK;
+		tally.drops += v == ZRTT_DROP;
+		sum += i - last;
+		sum_of_squares += (double)(i - last) * (i - last);
+		last = i;
+	}
+	hits = tally.marks + tally.drops;
+	tally.gap_mean = sum / hits;
+	tally.gap_variance = sum_of_squares / hits - tally.gap_mean * tally.gap_mean;
+	return tally;
+}
+
+static void marks_come_with_their_probability(void **state)
+{
+	const double ps[] = { 0.001, 0.01, 0.05, 0.1, 0.3, 0.5, 0.9 };
+	struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
+	const u32 packets = 4000000;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(ps); i++) {
+		double deviation = sqrt(ps[i] * (1 - ps[i]) / packets);
+		struct tally random, spaced;
+
+		params.spaced = false;
+		random = run_verdicts(&params, Q30(ps[i]), 1, true, packets, i);
+		params.spaced = true;
+		spaced = run_verdicts(&params, Q30(ps[i]), 1, true, packets, i);
+		assert_near(random.marks / (double)packets, ps[i], 5 * deviation);
+		/* at most one mark a packet: above 0.5 a few are forgone */
+		assert_near(spaced.marks / (double)packets, ps[i],
+			    (ps[i] <= 0.5 ? 0.01 : 0.03) * ps[i]);
+		/* that is what spacing is for */
+		if (ps[i] <= 0.3)
+			assert_true(spaced.gap_variance < random.gap_variance / 4);
+		else
+			assert_true(spaced.gap_variance < random.gap_variance);
+	}
+}
+
+static void ends_of_the_range_are_certain(void **state)
+{
+	struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
+	u32 spaced;
+
+	(void)state;
+	for (spaced = 0; spaced < 2; spaced++) {
+		params.spaced = spaced;
+		assert_int_equal(run_verdicts(&params, 0, 1, true, 100000, 1).marks, 0);
+		/* a threshold may be above 1: the first packet may get away */
+		assert_in_range(run_verdicts(&params, ZRTT_P_ONE, 1, true, 100000,
+					     2).marks, spaced ? 90000 : 100000,
+				100000);
+	}
+}
+
+/* A super-packet is hit as often as one of its segments would be. */
+static void every_segment_has_its_chance(void **state)
+{
+	struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
+	u32 spaced;
+
+	(void)state;
+	for (spaced = 0; spaced < 2; spaced++) {
+		params.spaced = spaced;
+		assert_near(run_verdicts(&params, Q30(0.002), 40, true, 1000000,
+					 3).marks, 80000, 1500);
+		/* 65535 is the most that gso_segs can hold */
+		assert_in_range(run_verdicts(&params, Q30(0.002), 65535, true, 10000,
+					     3).marks, spaced ? 9000 : 10000, 10000);
+	}
+}
+
+static void only_ect_below_mark_max_is_marked(void **state)
+{
+	struct zrtt_law_params params = { .mark_max_q30 = Q30(0.1) };
+	struct tally tally;
+	u32 spaced;
+
+	(void)state;
+	for (spaced = 0; spaced < 2; spaced++) {
+		params.spaced = spaced;
+		tally = run_verdicts(&params, Q30(0.1), 1, true, 10000, 4);
+		assert_true(tally.marks > 500 && !tally.drops);
+		tally = run_verdicts(&params, Q30(0.1) + 1, 1, true, 10000, 4);
+		assert_true(tally.drops > 500 && !tally.marks);
+		tally = run_verdicts(&params, Q30(0.1), 1, false, 10000, 4);
+		assert_true(tally.drops > 500 && !tally.marks);
+		/* it is P_i that counts, not the chance of a super-packet */
+		tally = run_verdicts(&params, Q30(0.09), 10, true, 10000, 4);
+		assert_true(tally.marks > 500 && !tally.drops);
+	}
+}
+
+/* Credit does not pile up while P_i is high, to be spent when it is low. */
+static void past_hits_are_not_owed(void **state)
+{
+	const struct zrtt_law_params params = {
+		.spaced = true, .mark_max_q30 = ZRTT_P_ONE,
+	};
+	struct zrtt_flow f = { .threshold_q30 = ZRTT_P_ONE };
+	u32 hits = 0, i;
+	u64 seed = 26;
+
+	(void)state;
+	for (i = 0; i < 100000; i++)
+		zrtt_verdict(&params, &f, ZRTT_P_ONE, 1000, true,
+			     (u32)unit_random(&seed));
+	for (i = 0; i < 1000; i++)
+		hits += zrtt_verdict(&params, &f, 0, 1, true,
+				     (u32)unit_random(&seed)) != ZRTT_PASS;
+	assert_in_range(hits, 0, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(alpha_is_capped),
+		cmocka_unit_test(alpha_of_the_paper_is_equation_5),
+		cmocka_unit_test(alpha_is_fixed),
+		cmocka_unit_test(auto_alpha_moves_against_the_slope),
+		cmocka_unit_test(auto_alpha_stays_in_range_and_takes_its_time),
+		cmocka_unit_test(probability_is_the_equation),
+		cmocka_unit_test(mrtt_is_the_square_of_the_ratio),
+		cmocka_unit_test(unknown_rtt_counts_as_the_average),
+		cmocka_unit_test(unknown_average_makes_no_difference),
+		cmocka_unit_test(unconfirmed_hint_is_trusted_within_a_factor_of_4),
+		cmocka_unit_test(padhye_time_is_the_equation),
+		cmocka_unit_test(padhye_time_grows_with_the_probability),
+		cmocka_unit_test(prto_equalises_padhyes_throughput),
+		cmocka_unit_test(feedback_counts_beside_padhye_too),
+		cmocka_unit_test(marks_come_with_their_probability),
+		cmocka_unit_test(ends_of_the_range_are_certain),
+		cmocka_unit_test(every_segment_has_its_chance),
+		cmocka_unit_test(only_ect_below_mark_max_is_marked),
+		cmocka_unit_test(past_hits_are_not_owed),
+	};
+
+	return cmocka_run_group_tests_name("law", tests, NULL, NULL);
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: GPL-2.0
+/* zrtt.h: presets, and the parts working together as the qdisc drives them. */
+#include "unit.h"
+#include "table_check.h"
+#include <zrtt/zrtt.h>
+
+#include <linux/pkt_sched_zrtt.h>
+
+#define US	1000ULL		/* ns */
+#define MS	1000000ULL	/* ns */
+#define S	1000000000ULL	/* ns */
+
+/* A qdisc without packets. */
+struct queue {
+	struct zrtt_params params;
+	struct zrtt_vars vars;
+	struct zrtt_stats stats;
+};
+
+static struct queue *new_queue(u32 mode, u32 flows)
+{
+	struct queue *q = calloc(1, sizeof(*q));
+
+	zrtt_params_init(&q->params);
+	zrtt_params_preset(&q->params, mode);
+	zrtt_params_derive(&q->params);
+	q->params.flows = flows;
+	zrtt_table_init(&q->vars.table, calloc(flows, sizeof(struct zrtt_flow)),
+			flows);
+	return q;
+}
+
+static void free_queue(struct queue *q)
+{
+	free(q->vars.table.slots);
+	free(q);
+}
+
+static struct zrtt_flow *arrive(struct queue *q, const struct zrtt_arrival *pkt,
+				u64 now_ns)
+{
+	return zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, 0, now_ns);
+}
+
+static void enumerations_match_the_netlink_contract(void **state)
+{
+	(void)state;
+	assert_int_equal(ZRTT_MODES, __TC_ZRTT_MODE_MAX);
+	assert_int_equal(ZRTT_MODE_ZRTT, TC_ZRTT_MODE_ZRTT);
+	assert_int_equal(ZRTT_MODE_PAPER, TC_ZRTT_MODE_PAPER);
+	assert_int_equal(ZRTT_MODE_MRTT, TC_ZRTT_MODE_MRTT);
+	assert_int_equal(ZRTT_MODE_PRTO, TC_ZRTT_MODE_PRTO);
+	assert_int_equal(ZRTT_MODE_BLUE, TC_ZRTT_MODE_BLUE);
+	assert_int_equal(ZRTT_CTL_BLUE, TC_ZRTT_CTL_BLUE);
+	assert_int_equal(ZRTT_CTL_PBLUE, TC_ZRTT_CTL_PBLUE);
+	assert_int_equal(ZRTT_CTL_PI2, TC_ZRTT_CTL_PI2);
+	assert_int_equal(ZRTT_ALPHA_CAPPED, TC_ZRTT_ALPHA_CAPPED);
+	assert_int_equal(ZRTT_ALPHA_AUTO, TC_ZRTT_ALPHA_AUTO);
+	assert_int_equal(ZRTT_ALPHA_PAPER, TC_ZRTT_ALPHA_PAPER);
+	assert_int_equal(ZRTT_ALPHA_FIXED, TC_ZRTT_ALPHA_FIXED);
+	assert_int_equal(ZRTT_HINT_CLAMP, TC_ZRTT_HINT_CLAMP);
+	assert_int_equal(ZRTT_HINT_TRUST, TC_ZRTT_HINT_TRUST);
+	assert_int_equal(ZRTT_HINT_IGNORE, TC_ZRTT_HINT_IGNORE);
+	assert_int_equal(ZRTT_P_ONE, TC_ZRTT_P_ONE);
+	assert_int_equal(ZRTT_Q16_ONE, TC_ZRTT_ALPHA_ONE);
+}
+
+static void defaults_are_within_their_ranges(void **state)
+{
+	struct zrtt_params p;
+
+	(void)state;
+	zrtt_params_init(&p);
+	assert_in_range(p.limit, TC_ZRTT_LIMIT_MIN, TC_ZRTT_LIMIT_MAX);
+	assert_in_range(p.flows, TC_ZRTT_FLOWS_MIN, TC_ZRTT_FLOWS_MAX);
+	assert_int_equal(p.flows & (p.flows - 1), 0);
+	assert_in_range(p.ctl.target_us, TC_ZRTT_TARGET_MIN, TC_ZRTT_TARGET_MAX);
+	assert_in_range(p.ctl.tupdate_us, TC_ZRTT_TUPDATE_MIN, TC_ZRTT_TUPDATE_MAX);
+	assert_in_range(p.ctl.threshold, TC_ZRTT_THRESHOLD_MIN,
+			TC_ZRTT_THRESHOLD_MAX);
+	assert_in_range(p.ctl.freeze_us, TC_ZRTT_FREEZE_MIN, TC_ZRTT_FREEZE_MAX);
+	assert_in_range(p.ctl.increment_q30, TC_ZRTT_STEP_MIN, TC_ZRTT_STEP_MAX);
+	assert_in_range(p.ctl.decrement_q30, TC_ZRTT_STEP_MIN, TC_ZRTT_STEP_MAX);
+	assert_in_range(p.law.alpha_max_q16, 0, TC_ZRTT_ALPHA_LIMIT);
+	assert_in_range(p.law.pth_q30, TC_ZRTT_PTH_MIN, TC_ZRTT_PTH_MAX);
+	assert_in_range(p.law.feedback, 0, TC_ZRTT_FEEDBACK_MAX);
+	assert_in_range(p.law.mark_max_q30, 0, TC_ZRTT_P_ONE);
+	assert_int_equal(p.mode, ZRTT_MODE_ZRTT);
+}
+
+static void presets_are_what_the_design_says(void **state)
+{
+	struct zrtt_params p;
+	u32 mode;
+
+	(void)state;
+	for (mode = 0; mode < ZRTT_MODES; mode++) {
+		bool own = mode == ZRTT_MODE_ZRTT;
+
+		zrtt_params_init(&p);
+		zrtt_params_preset(&p, mode);
+		zrtt_params_derive(&p);
+		assert_int_equal(p.mode, mode);
+		assert_int_equal(p.law.spaced, own);
+		assert_int_equal(p.handshake, own);
+		assert_int_equal(!p.law.feedback, !own);
+		assert_int_equal(p.ctl.kind, own ? ZRTT_CTL_PI2 : ZRTT_CTL_BLUE);
+		assert_int_equal(p.hint, own ? ZRTT_HINT_CLAMP : ZRTT_HINT_TRUST);
+		assert_int_equal(p.law.clamp, own);
+		assert_int_equal(p.law.padhye, mode == ZRTT_MODE_PRTO);
+		assert_int_equal(p.law.mark_max_q30 == ZRTT_P_ONE, !own);
+	}
+	zrtt_params_preset(&p, ZRTT_MODE_ZRTT);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_CAPPED);
+	zrtt_params_preset(&p, ZRTT_MODE_PAPER);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_PAPER);
+	assert_near(p.law.pth_q30, 0.05 * ZRTT_P_ONE, 1);
+	zrtt_params_preset(&p, ZRTT_MODE_MRTT);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_FIXED);
+	assert_int_equal(p.law.alpha_q16, 2 * ZRTT_Q16_ONE);
+	zrtt_params_preset(&p, ZRTT_MODE_BLUE);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_FIXED);
+	assert_int_equal(p.law.alpha_q16, 0);
+}
+
+/* Zhang and Ye 2004: freeze 50 ms, 0.02, 0.002, q_lim 100 packets */
+static void blue_has_the_papers_parameters(void **state)
+{
+	struct zrtt_params p;
+
+	(void)state;
+	zrtt_params_init(&p);
+	assert_int_equal(p.ctl.freeze_us, 50000);
+	assert_near(p.ctl.increment_q30, 0.02 * ZRTT_P_ONE, 1);
+	assert_near(p.ctl.decrement_q30, 0.002 * ZRTT_P_ONE, 1);
+	assert_int_equal(p.ctl.threshold, 100);
+}
+
+static void preset_leaves_what_is_not_its_own(void **state)
+{
+	struct zrtt_params p;
+	u32 mode;
+
+	(void)state;
+	zrtt_params_init(&p);
+	p.limit = 77;
+	p.flows = 128;
+	p.strip = true;
+	p.ecn = false;
+	p.split_gso = false;
+	p.ctl.target_us = 5000;
+	for (mode = 0; mode < ZRTT_MODES; mode++) {
+		zrtt_params_preset(&p, mode);
+		assert_int_equal(p.limit, 77);
+		assert_int_equal(p.flows, 128);
+		assert_int_equal(p.ctl.target_us, 5000);
+		assert_true(p.strip && !p.ecn && !p.split_gso);
+	}
+}
+
+static void ticks_keep_their_period(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u64 period_ns = q->params.ctl.tupdate_us * US;
+
+	(void)state;
+	zrtt_tick(&q->params, &q->vars, 0, S);
+	assert_false(zrtt_tick_due(&q->params, &q->vars, S));
+	assert_false(zrtt_tick_due(&q->params, &q->vars, S + period_ns - 1));
+	assert_true(zrtt_tick_due(&q->params, &q->vars, S + period_ns));
+	free_queue(q);
+}
+
+static void delay_is_smoothed_and_bounded(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 200; i++)
+		zrtt_tick(&q->params, &q->vars, 20000, S + i * 16 * MS);
+	assert_near(q->vars.delay_q8 >> ZRTT_DELAY_FRAC, 20000, 20);
+	for (i = 0; i < 200; i++)
+		zrtt_tick(&q->params, &q->vars, UINT32_MAX, S + i * 16 * MS);
+	assert_in_range(q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
+			ZRTT_SOJOURN_MAX_US * 0.99, ZRTT_SOJOURN_MAX_US);
+	free_queue(q);
+}
+
+/* Flows with the RTTs and at equal rates, a packet each per millisecond. */
+static void run_flows(struct queue *q, const u32 *rtts_us, u32 flows, u64 from_ns,
+		      u64 to_ns)
+{
+	u64 now;
+	u32 i;
+
+	for (now = from_ns; now < to_ns; now += MS) {
+		if (zrtt_tick_due(&q->params, &q->vars, now))
+			zrtt_tick(&q->params, &q->vars, 20000, now);
+		for (i = 0; i < flows; i++) {
+			const struct zrtt_arrival pkt = {
+				.tag = i + 1, .bytes = 1000, .segs = 1,
+				.rtt_us = rtts_us[i],
+			};
+
+			arrive(q, &pkt, now);
+		}
+	}
+}
+
+static struct zrtt_flow *flow_of(struct queue *q, u32 tag, u64 now_ns)
+{
+	struct zrtt_flow *victim;
+
+	return zrtt_flow_find(&q->vars.table, tag, zrtt_epoch(now_ns), &victim);
+}
+
+static void weights_follow_from_the_packets_alone(void **state)
+{
+	const u32 rtts_us[] = { 20000, 40000, 80000, 160000, 0 };
+	const double mean_us = 75000;
+	struct queue *q = new_queue(ZRTT_MODE_MRTT, 64);
+	u32 i;
+
+	(void)state;
+	run_flows(q, rtts_us, ARRAY_LEN(rtts_us), S, 6 * S);
+	check_table(&q->vars.table);
+	assert_int_equal(q->vars.table.live, ARRAY_LEN(rtts_us));
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HINT],
+			 ARRAY_LEN(rtts_us) - 1);
+	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
+		double want = rtts_us[i] ? pow(mean_us / rtts_us[i], 2) : 1;
+
+		assert_near(flow_of(q, i + 1, 6 * S)->weight_q16 / 65536.0, want,
+			    want * 0.01);
+	}
+	/* the handshake was not asked for: no flow has a passive RTT */
+	assert_int_equal(q->stats.hint_clamped, 0);
+	free_queue(q);
+}
+
+static void silent_flows_leave_the_averages(void **state)
+{
+	const u32 rtts_us[] = { 20000, 180000 };
+	struct queue *q = new_queue(ZRTT_MODE_MRTT, 64);
+
+	(void)state;
+	run_flows(q, rtts_us, 2, S, 4 * S);
+	assert_near(q->vars.law.rtt_avg_us, 100000, 500);
+	run_flows(q, rtts_us, 1, 4 * S, 8 * S);
+	assert_near(q->vars.law.rtt_avg_us, 20000, 100);
+	assert_near(flow_of(q, 1, 8 * S)->weight_q16 / 65536.0, 1, 0.01);
+	free_queue(q);
+}
+
+static void handshake_gives_the_rtt_without_our_own_queue(void **state)
+{
+	const struct zrtt_arrival syn = {
+		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+	};
+	const struct zrtt_arrival ack = { .tag = 9, .bytes = 52, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f = arrive(q, &syn, S);
+
+	(void)state;
+	assert_int_equal(f->source, ZRTT_RTT_NONE);
+	/* 30 ms in our queue, 40 ms on the path and back */
+	zrtt_flow_syn_left(f, zrtt_us(S + 30 * MS));
+	f = arrive(q, &ack, S + 70 * MS);
+	assert_int_equal(f->source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f->rtt_us, 40000);
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HANDSHAKE], 1);
+	check_table(&q->vars.table);
+	free_queue(q);
+}
+
+static void repeated_syn_is_not_its_own_answer(void **state)
+{
+	const struct zrtt_arrival syn = {
+		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+	};
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f = arrive(q, &syn, S);
+
+	(void)state;
+	zrtt_flow_syn_left(f, zrtt_us(S));
+	f = arrive(q, &syn, 2 * S);
+	assert_int_equal(f->source, ZRTT_RTT_NONE);
+	assert_true(f->syn_left);
+	free_queue(q);
+}
+
+static void clamped_hints_are_counted(void **state)
+{
+	const struct zrtt_arrival syn = {
+		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+	};
+	struct zrtt_arrival pkt = { .tag = 9, .bytes = 1500, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f = arrive(q, &syn, S);
+
+	(void)state;
+	zrtt_flow_syn_left(f, zrtt_us(S));
+	pkt.rtt_us = 38000;
+	arrive(q, &pkt, S + 40 * MS);
+	assert_int_equal(q->stats.hint_clamped, 0);
+	pkt.rtt_us = 400000;
+	f = arrive(q, &pkt, S + 41 * MS);
+	assert_int_equal(q->stats.hint_clamped, 1);
+	assert_true(f->rtt_us <= 40000 * 5 / 4 + 2000);
+	free_queue(q);
+}
+
+static void blue_is_paid_at_the_end_of_an_idle_time(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_BLUE, 64);
+	u32 d1 = q->params.ctl.increment_q30, d2 = q->params.ctl.decrement_q30;
+
+	(void)state;
+	zrtt_overflow(&q->params, &q->vars, &q->stats, S);
+	zrtt_overflow(&q->params, &q->vars, &q->stats, S + 100 * MS);
+	assert_int_equal(q->vars.ctl.p_q30, 2 * d1);
+	assert_int_equal(q->stats.overflow_events, 2);
+	zrtt_idle_begin(&q->params, &q->vars, &q->stats, S + 200 * MS);
+	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - d2);
+	zrtt_idle_end(&q->params, &q->vars, S + 200 * MS + 523 * MS);
+	/* 10 more in 523 ms: one at 50, 100 .. 500 ms */
+	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 11 * d2);
+	/* the queue is not empty now: nothing more is owed */
+	zrtt_idle_end(&q->params, &q->vars, 10 * S);
+	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 11 * d2);
+	assert_int_equal(q->stats.idle_events, 1);
+	free_queue(q);
+}
+
+static void pi2_forgets_over_an_idle_time(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+
+	(void)state;
+	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
+	zrtt_idle_begin(&q->params, &q->vars, &q->stats, S);
+	zrtt_idle_end(&q->params, &q->vars, 11 * S);
+	assert_in_range(q->vars.ctl.p_q30, 0, ZRTT_P_ONE / 1000);
+	free_queue(q);
+}
+
+/* Anything that tc accepts. */
+static void random_params(struct zrtt_params *p, u64 *seed)
+{
+	zrtt_params_preset(p, unit_between(seed, 0, ZRTT_MODES - 1));
+	p->hint = unit_between(seed, 0, ZRTT_HINT_IGNORE);
+	p->handshake = unit_random(seed) & 1;
+	p->ctl.kind = unit_between(seed, 0, ZRTT_CTL_PI2);
+	p->ctl.target_us = unit_spread(seed, TC_ZRTT_TARGET_MIN, TC_ZRTT_TARGET_MAX);
+	p->ctl.tupdate_us = unit_spread(seed, TC_ZRTT_TUPDATE_MIN,
+					TC_ZRTT_TUPDATE_MAX);
+	p->ctl.freeze_us = unit_spread(seed, TC_ZRTT_FREEZE_MIN, TC_ZRTT_FREEZE_MAX);
+	p->ctl.increment_q30 = unit_spread(seed, TC_ZRTT_STEP_MIN, TC_ZRTT_STEP_MAX);
+	p->ctl.decrement_q30 = unit_spread(seed, TC_ZRTT_STEP_MIN, TC_ZRTT_STEP_MAX);
+	p->law.alpha_kind = unit_between(seed, 0, ZRTT_ALPHA_FIXED);
+	p->law.alpha_q16 = unit_between(seed, 0, TC_ZRTT_ALPHA_LIMIT);
+	p->law.alpha_max_q16 = unit_between(seed, 0, TC_ZRTT_ALPHA_LIMIT);
+	p->law.pth_q30 = unit_spread(seed, TC_ZRTT_PTH_MIN, TC_ZRTT_PTH_MAX);
+	p->law.feedback = unit_between(seed, 0, TC_ZRTT_FEEDBACK_MAX);
+	p->law.mark_max_q30 = unit_between(seed, 0, TC_ZRTT_P_ONE);
+	zrtt_params_derive(p);
+}
+
+/* A packet of one of a few hundred flows, of any kind. */
+static struct zrtt_arrival random_arrival(u64 *seed)
+{
+	struct zrtt_arrival pkt = {
+		.tag = unit_spread(seed, 1, 400),
+		.bytes = unit_spread(seed, 40, 65536),
+		.segs = unit_spread(seed, 1, 65535),
+		.ect = unit_random(seed) & 1,
+		.handshake = !unit_between(seed, 0, 9),
+	};
+
+	if (unit_random(seed) & 1)
+		pkt.rtt_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US);
+	return pkt;
+}
+
+static void no_history_breaks_the_invariants(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 128);
+	u64 seed = 30, now = S;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 300000; i++) {
+		struct zrtt_arrival pkt = random_arrival(&seed);
+		struct zrtt_flow *f;
+		u32 p_i;
+
+		if (!unit_between(&seed, 0, 999))
+			random_params(&q->params, &seed);
+		now += unit_spread(&seed, 0, unit_between(&seed, 0, 999) ?
+				   10 * MS : UINT32_MAX);
+		if (!unit_between(&seed, 0, 9))
+			zrtt_idle_begin(&q->params, &q->vars, &q->stats, now);
+		if (!unit_between(&seed, 0, 9))
+			zrtt_idle_end(&q->params, &q->vars, now);
+		if (!unit_between(&seed, 0, 9))
+			zrtt_overflow(&q->params, &q->vars, &q->stats, now);
+		if (zrtt_tick_due(&q->params, &q->vars, now))
+			zrtt_tick(&q->params, &q->vars,
+				  unit_spread(&seed, 0, UINT32_MAX), now);
+		f = arrive(q, &pkt, now);
+		if (pkt.handshake)
+			zrtt_flow_syn_left(f, zrtt_us(now));
+		p_i = zrtt_probability(&q->vars, f);
+		zrtt_verdict(&q->params.law, f, p_i, pkt.segs, pkt.ect,
+			     (u32)unit_random(&seed));
+
+		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
+		assert_true(p_i <= ZRTT_P_ONE);
+		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
+		assert_true(f->weight_q16 >= 1 && f->weight_q16 <= 1U << 31);
+		if (!(i % 100))
+			check_table(&q->vars.table);
+	}
+	free_queue(q);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(enumerations_match_the_netlink_contract),
+		cmocka_unit_test(defaults_are_within_their_ranges),
+		cmocka_unit_test(presets_are_what_the_design_says),
+		cmocka_unit_test(blue_has_the_papers_parameters),
+		cmocka_unit_test(preset_leaves_what_is_not_its_own),
+		cmocka_unit_test(ticks_keep_their_period),
+		cmocka_unit_test(delay_is_smoothed_and_bounded),
+		cmocka_unit_test(weights_follow_from_the_packets_alone),
+		cmocka_unit_test(silent_flows_leave_the_averages),
+		cmocka_unit_test(handshake_gives_the_rtt_without_our_own_queue),
+		cmocka_unit_test(repeated_syn_is_not_its_own_answer),
+		cmocka_unit_test(clamped_hints_are_counted),
+		cmocka_unit_test(blue_is_paid_at_the_end_of_an_idle_time),
+		cmocka_unit_test(pi2_forgets_over_an_idle_time),
+		cmocka_unit_test(no_history_breaks_the_invariants),
+	};
+
+	return cmocka_run_group_tests_name("zrtt", tests, NULL, NULL);
+}
