@@ -9,7 +9,7 @@
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
 
-PYTHON ?= python3
+PYTHON ?= /usr/bin/python3
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
 

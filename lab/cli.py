@@ -32,6 +32,7 @@ EXPECTED_ERRORS = (
     kernels.KernelError,
     build.BuildError,
     initramfs.InitramfsError,
+    report.ReportError,
     ResultError,
     GuestError,
 )
@@ -160,10 +161,7 @@ def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _report(args: argparse.Namespace) -> None:
-    try:
-        runs = [run for path in args.files for run in report.load(path)]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ResultError(f"cannot read results: {error!r}") from error
+    runs = [run for path in args.files for run in report.load(path)]
     print(report.table(runs))
     if args.png:
         report.plot(runs, args.png)

@@ -40,6 +40,7 @@ def choose_kernel() -> str:
 
 def run(kernel: str, seed: int, out: Path) -> list[report.Run]:
     """Runs all queues, two guests at a time; writes demo.json and demo.png to `out`."""
+    report.pyplot()  # now rather than after minutes, if it is missing
     base = replace(SCENARIO, kernel=kernel, seed=seed)
     board = Board()
     done: dict[str, report.Run] = {}

@@ -31,8 +31,8 @@ PROBE_LIMIT_S = 30.0
 PROBE_MARKER = "zrtt-kvm-works"
 POLL_S = 0.1
 APPEND = (
-    "console=ttyS0 panic=-1 oops=panic loglevel=5 nokaslr mitigations=off preempt=none "
-    "nowatchdog tsc=reliable rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on"
+    "console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1 nokaslr mitigations=off "
+    "preempt=none nowatchdog tsc=reliable rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on"
 )
 
 

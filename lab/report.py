@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lab.result import Result
 
@@ -17,6 +19,10 @@ COLOURS = ("#999999", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#CC79A7", "#0
 FEATURED = "zrtt"
 FIGURE_INCHES = (9, 5.5)
 FIGURE_DPI = 140
+
+
+class ReportError(RuntimeError):
+    """Results that cannot be read or drawn."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +42,13 @@ def save(runs: Sequence[Run], path: Path) -> None:
 
 def load(path: Path) -> list[Run]:
     """Reads what save() wrote, or the JSON of a single run."""
-    content = json.loads(path.read_text())
-    if "runs" in content:
-        return [Run(r["label"], Result.from_dict(r["result"])) for r in content["runs"]]
-    return [Run(content["label"], Result.from_dict(content))]
+    try:
+        content = json.loads(path.read_text())
+        if "runs" in content:
+            return [Run(r["label"], Result.from_dict(r["result"])) for r in content["runs"]]
+        return [Run(content["label"], Result.from_dict(content))]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ReportError(f"{path}: not a result: {error!r}") from error
 
 
 def _cells(run: Run) -> tuple[str, ...]:
@@ -69,14 +78,22 @@ def table(runs: Sequence[Run]) -> str:
     return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
 
 
+def pyplot() -> Any:
+    """matplotlib, drawing to files. Only pictures need it, so it is imported here."""
+    try:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot as module
+    except ImportError as error:
+        hint = "install python3-matplotlib and run with Debian's /usr/bin/python3"
+        raise ReportError(f"no matplotlib in {sys.executable}: {hint}") from error
+    return module
+
+
 def plot(runs: Sequence[Run], path: Path) -> None:
     """Goodput of each flow against its RTT, one line per run."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=FIGURE_INCHES, layout="constrained")
+    figure, axes = pyplot().subplots(figsize=FIGURE_INCHES, layout="constrained")
     first = runs[0].result
     fair = first.goodput_mbps / len(first.flows)
     axes.axhline(fair, color="black", linestyle=(0, (4, 3)), linewidth=1, zorder=1)
@@ -108,4 +125,4 @@ def plot(runs: Sequence[Run], path: Path) -> None:
     axes.legend(frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=FIGURE_DPI)
-    pyplot.close(figure)
+    pyplot().close(figure)

@@ -94,9 +94,7 @@ class Scenario:
         self._require(bool(self.qdisc_words), "--qdisc: empty")
         self._require(self.rate_bps >= MIN_RATE_BPS, "--rate: at least 10kbit")
         self._require(0 < len(self.rtts_ms) <= MAX_RTTS, f"--rtts: 1 to {MAX_RTTS} of them")
-        self._require(
-            all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s"
-        )
+        self._require(all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s")
         flows = len(self.rtts_ms) * self.sessions
         self._require(1 <= flows <= MAX_FLOWS, f"--sessions: 1 to {MAX_FLOWS} flows in all")
         self._require(
@@ -166,7 +164,7 @@ class Scenario:
 
 def parse_rtts(text: str) -> tuple[float, ...]:
     """Reads "20ms,40ms" or, for many, "20ms..400ms/20" (that many, evenly spread)."""
-    match = re.fullmatch(r"(\w+(?:\.\d+\w+)?)\.\.(\w+)/(\d+)", text)
+    match = re.fullmatch(r"([\d.]+[a-z]+)\.\.([\d.]+[a-z]+)/(\d+)", text)
     try:
         if not match:
             return tuple(parse_time(word) for word in text.split(","))

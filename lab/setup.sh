@@ -24,6 +24,6 @@ if [ "$(id -u)" -ne 0 ]; then
 	exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
-apt-get -q update >&2
+apt-get -qq update
 # shellcheck disable=SC2086 # a list of words
-apt-get -q -y -o DPkg::Lock::Timeout=600 install --no-install-recommends $missing >&2
+apt-get -qq -y -o DPkg::Lock::Timeout=600 install --no-install-recommends $missing >/dev/null

@@ -25,6 +25,7 @@ from lab.units import format_ms
 
 MODULES = ("veth", "sch_htb", "sch_netem")
 FRAME_BYTES = 1514
+BURST_S = 0.0002
 START_SPREAD_MS = 3000
 FIRST_PORT = 5001
 METER_CLASS_FLOWS, METER_FLOWS = 2, 4096
@@ -99,9 +100,11 @@ def _receiver_lines() -> list[str]:
 
 
 def _htb(verb: str, rate_bps: int) -> str:
+    """A burst so small that it makes no queue elsewhere, enough for a late timer."""
+    burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
     return (
         f"class {verb} dev bot parent 1: classid 1:1 htb rate {rate_bps}bit"
-        f" burst {FRAME_BYTES} cburst {FRAME_BYTES} quantum {FRAME_BYTES}"
+        f" burst {burst} cburst {burst} quantum {FRAME_BYTES}"
     )
 
 
