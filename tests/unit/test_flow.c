@@ -392,6 +392,9 @@ static void hint_is_remembered_then_the_handshake_counts(void **state)
 	zrtt_flow_hint(&f, 20000, true, START + ZRTT_RTT_EPOCHS + 1);
 	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS + 1);
 	assert_int_equal(f.rtt_us, 20000);
+	zrtt_flow_hint(&f, 30000, true, START + 2 * ZRTT_RTT_EPOCHS + 1);
+	zrtt_flow_choose_rtt(&f, START + 2 * ZRTT_RTT_EPOCHS + 1);
+	assert_near(f.rtt_us, 21000, 1);
 
 	f = (struct zrtt_flow) {};
 	zrtt_flow_choose_rtt(&f, START);

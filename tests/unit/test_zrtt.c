@@ -86,6 +86,7 @@ static void defaults_are_within_their_ranges(void **state)
 	assert_in_range(p.law.feedback, 0, TC_ZRTT_FEEDBACK_MAX);
 	assert_in_range(p.law.mark_max_q30, 0, TC_ZRTT_P_ONE);
 	assert_int_equal(p.mode, ZRTT_MODE_ZRTT);
+	assert_true(p.ecn && p.split_gso && !p.strip);
 }
 
 static void presets_are_what_the_design_says(void **state)
@@ -230,10 +231,14 @@ static void weights_follow_from_the_packets_alone(void **state)
 			 ARRAY_LEN(rtts_us) - 1);
 	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
 		double want = rtts_us[i] ? pow(mean_us / rtts_us[i], 2) : 1;
+		const struct zrtt_flow *f = flow_of(q, i + 1, 6 * S);
 
-		assert_near(flow_of(q, i + 1, 6 * S)->weight_q16 / 65536.0, want,
-			    want * 0.01);
+		assert_near(f->weight_q16 / 65536.0, want, want * 0.01);
+		/* 1 MB/s, coming up to speed for 5 s */
+		assert_in_range(f->rate, 120000, 135000);
 	}
+	/* the one without an RTT has no say in the regression */
+	assert_int_equal(q->vars.table.fit_n, ARRAY_LEN(rtts_us) - 1);
 	/* the handshake was not asked for: no flow has a passive RTT */
 	assert_int_equal(q->stats.hint_clamped, 0);
 	free_queue(q);
@@ -340,7 +345,10 @@ static void pi2_forgets_over_an_idle_time(void **state)
 	(void)state;
 	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
 	zrtt_idle_begin(&q->params, &q->vars, &q->stats, S);
-	zrtt_idle_end(&q->params, &q->vars, 11 * S);
+	zrtt_idle_end(&q->params, &q->vars, S + MS);
+	assert_in_range(q->vars.ctl.p_q30, ZRTT_P_ONE * 0.99, ZRTT_P_ONE);
+	zrtt_idle_begin(&q->params, &q->vars, &q->stats, 2 * S);
+	zrtt_idle_end(&q->params, &q->vars, 12 * S);
 	assert_in_range(q->vars.ctl.p_q30, 0, ZRTT_P_ONE / 1000);
 	free_queue(q);
 }
