@@ -8,7 +8,6 @@ an apt configuration of its own, so the machine's suites stay as they are.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
@@ -18,7 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lab.kernels import Kernel, KernelError, cache_dir
+from lab.cache import cache_dir, locked
+from lab.kernels import Kernel, KernelError
 
 SUITE = "trixie-backports"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -35,6 +35,11 @@ def _run(*command: str | Path, cwd: Path | None = None) -> str:
     if done.returncode:
         raise KernelError(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
     return done.stdout
+
+
+def _cache() -> Path:
+    """Absolute: apt, make and the kernel each run in a folder of their own."""
+    return cache_dir().resolve() / "uml"
 
 
 def _archive_uri() -> str:
@@ -66,6 +71,7 @@ class _PrivateApt:
             "Dir::State::status": status,
             "Dir::Cache": folder / "cache",
             "APT::Sandbox::User": "root",
+            "APT::Update::Error-Mode": "any",
         }
         self._options = [f"-o{name}={value}" for name, value in settings.items()]
         _run("apt-get", *self._options, "-qq", "update")
@@ -82,19 +88,16 @@ class _PrivateApt:
         return next(folder.glob(f"{package}_*.deb"))
 
 
-def _fetch(folder: Path) -> Path:
-    """Downloads and unpacks the source; returns the tree."""
-    apt = _PrivateApt(cache_dir() / "apt")
+def _fetch(tree: Path) -> None:
+    """Downloads the source and unpacks it into the tree."""
+    apt = _PrivateApt(_cache().with_name("apt"))
     package = apt.newest_source()
-    deb = apt.download(package, folder)
-    _run("dpkg-deb", "-x", deb, folder / "package")
-    tree = folder / "linux"
     tree.mkdir()
-    archive = folder / "package" / "usr" / "src" / f"{package}.tar.xz"
-    _run("tar", "-xJf", archive, "-C", tree, "--strip-components=1")
-    deb.unlink()
-    shutil.rmtree(folder / "package")
-    return tree
+    with tempfile.TemporaryDirectory(dir=tree.parent) as folder:
+        deb = apt.download(package, Path(folder))
+        _run("dpkg-deb", "-x", deb, folder)
+        archive = Path(folder) / "usr" / "src" / f"{package}.tar.xz"
+        _run("tar", "-xJf", archive, "-C", tree, "--strip-components=1")
 
 
 def _set_hz(tree: Path) -> None:
@@ -126,10 +129,10 @@ def _configure(tree: Path, digest: str) -> None:
         raise KernelError(f"this kernel cannot have {', '.join(lost)}")
 
 
-def _build(folder: Path, digest: str) -> None:
-    # A build that was interrupted leaves a tree not worth keeping.
-    shutil.rmtree(folder / "linux", ignore_errors=True)
-    tree = _fetch(folder)
+def _build(tree: Path, digest: str) -> None:
+    # A build that was interrupted leaves nothing worth keeping.
+    shutil.rmtree(tree, ignore_errors=True)
+    _fetch(tree)
     _set_hz(tree)
     _configure(tree, digest)
     _run("make", "-s", "-C", tree, ARCH, f"-j{os.cpu_count()}", "linux", "modules")
@@ -138,14 +141,12 @@ def _build(folder: Path, digest: str) -> None:
 def uml_kernel() -> Kernel:
     """The user-mode kernel, built now if the cache has none of this configuration."""
     digest = hashlib.sha256(f"{SUITE} {HZ}\n{CONFIG.read_text()}".encode()).hexdigest()[:8]
-    folder = cache_dir() / "uml" / digest
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = _cache() / digest
     complete, tree = folder / ".complete", folder / "linux"
-    with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(folder):
         if not complete.exists():
             print("lab: building user-mode Linux, once; some minutes", file=sys.stderr, flush=True)
-            _build(folder, digest)
+            _build(tree, digest)
             complete.touch()
     return Kernel(
         name="uml",
@@ -160,7 +161,7 @@ def uml_kernel() -> Kernel:
 def seed_library() -> Path:
     """What to preload so that the kernel's random numbers follow from ZRTT_SEED."""
     digest = hashlib.sha256(SEED_SOURCE.read_bytes()).hexdigest()[:8]
-    library = cache_dir() / "uml" / f"umlseed-{digest}.so"
+    library = _cache() / f"umlseed-{digest}.so"
     if not library.exists():
         with tempfile.TemporaryDirectory(dir=library.parent) as folder:
             made = Path(folder) / library.name
