@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What sch_zrtt.c tells the user it accepts is what the contract says.
+
+The messages are literal strings, as the kernel wants them; the ranges they
+state are compared with the macros of the uapi header, by compiling it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+from sources import ROOT
+
+UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
+SOURCE = (ROOT / "sch_zrtt.c").read_text()
+
+_TABLE = re.search(r"zrtt_refusals\[.*?= \{(.*?)\n\};", SOURCE, re.DOTALL)
+MESSAGES: dict[str, str] = (
+    dict(re.findall(r'\[TCA_ZRTT_(\w+)\]\s*= "([^"]*)"', _TABLE[1])) if _TABLE else {}
+)
+ATTRIBUTES = re.findall(r"^\tTCA_ZRTT_(\w+),\s+/\*", UAPI.read_text(), re.MULTILINE)
+
+UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "%": (1 << 30) / 100, "": 1}
+
+# attribute -> (macro of the least value, of the largest, scale of bare numbers)
+RANGES = {
+    "LIMIT": ("TC_ZRTT_LIMIT_MIN", "TC_ZRTT_LIMIT_MAX", 1),
+    "TARGET": ("TC_ZRTT_TARGET_MIN", "TC_ZRTT_TARGET_MAX", 1),
+    "TUPDATE": ("TC_ZRTT_TUPDATE_MIN", "TC_ZRTT_TUPDATE_MAX", 1),
+    "THRESHOLD": ("TC_ZRTT_THRESHOLD_MIN", "TC_ZRTT_THRESHOLD_MAX", 1),
+    "FREEZE": ("TC_ZRTT_FREEZE_MIN", "TC_ZRTT_FREEZE_MAX", 1),
+    "ALPHA": ("0", "TC_ZRTT_ALPHA_LIMIT", 1 << 16),
+    "ALPHA_LAW": ("0", "TC_ZRTT_ALPHA_LIMIT", 1 << 16),
+    "ALPHA_MAX": ("0", "TC_ZRTT_ALPHA_LIMIT", 1 << 16),
+    "PTH": ("TC_ZRTT_PTH_MIN", "TC_ZRTT_PTH_MAX", 1),
+    "FEEDBACK": ("0", "TC_ZRTT_FEEDBACK_MAX", 1),
+    "MARK_MAX": ("0", "TC_ZRTT_P_ONE", 1),
+    "FLOWS": ("TC_ZRTT_FLOWS_MIN", "TC_ZRTT_FLOWS_MAX", 1),
+}
+# attribute -> prefix of the enumerators whose names are the words
+WORDS = {
+    "MODE": "TC_ZRTT_MODE_",
+    "CONTROLLER": "TC_ZRTT_CTL_",
+    "HINT": "TC_ZRTT_HINT_",
+}
+FLAGS = ("STRIP", "HANDSHAKE", "ECN", "SPLIT_GSO")
+# Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
+STEPS = ("INCREMENT", "DECREMENT")
+
+
+@pytest.fixture(scope="module")
+def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    """Values of the header's macros, as the compiler sees them."""
+    names = sorted({name for low, high, _ in RANGES.values() for name in (low, high)} - {"0"})
+    names += ["TC_ZRTT_STEP_MIN", "TC_ZRTT_STEP_MAX", "TC_ZRTT_P_ONE"]
+    folder = tmp_path_factory.mktemp("macros")
+    prints = "".join(f'printf("{name} %llu\\n", (unsigned long long){name});' for name in names)
+    (folder / "m.c").write_text(
+        f'#include <stdio.h>\n#include "{UAPI}"\nint main(void) {{ {prints} }}\n'
+    )
+    subprocess.run(["gcc", "-o", folder / "m", folder / "m.c"], check=True)
+    out = subprocess.run([folder / "m"], check=True, capture_output=True, text=True).stdout
+    return {"0": 0} | {name: int(value) for name, value in map(str.split, out.splitlines())}
+
+
+def test_every_attribute_has_a_refusal() -> None:
+    assert ATTRIBUTES
+    assert set(MESSAGES) == set(ATTRIBUTES)
+    assert set(MESSAGES) == {*RANGES, *WORDS, *FLAGS, *STEPS}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_refusal_names_the_parameter(name: str) -> None:
+    keyword = {"ALPHA_LAW": "alpha"}.get(name, name.lower())
+    assert MESSAGES[name].startswith(f"sch_zrtt: {keyword} must be ")
+
+
+@pytest.mark.parametrize("name", RANGES)
+def test_refusal_states_the_range(name: str, macro: dict[str, int]) -> None:
+    low, high, scale = RANGES[name]
+    ends = re.search(r"([\d.]+)(us|ms|s|%)? to ([\d.]+)(us|ms|s|%)?(?!\S)", MESSAGES[name])
+    assert ends, MESSAGES[name]
+    said_low = float(ends[1]) * UNITS[ends[2] or ""] * scale
+    said_high = float(ends[3]) * UNITS[ends[4] or ""] * scale
+    assert abs(said_low - macro[low]) < 1
+    assert abs(said_high - macro[high]) < 1
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_refusal_of_steps_states_the_range(name: str, macro: dict[str, int]) -> None:
+    assert MESSAGES[name].endswith("above 0 and at most 100%")
+    assert macro["TC_ZRTT_STEP_MIN"] == 1
+    assert macro["TC_ZRTT_STEP_MAX"] == macro["TC_ZRTT_P_ONE"]
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_refusal_lists_the_words(name: str) -> None:
+    enumerators = re.findall(rf"^\t{WORDS[name]}(\w+),", UAPI.read_text(), re.MULTILINE)
+    words = re.split(r", | or ", MESSAGES[name].partition(" must be ")[2])
+    assert words == [enumerator.lower() for enumerator in enumerators]
+
+
+@pytest.mark.parametrize("name", FLAGS)
+def test_refusal_of_flags_says_0_or_1(name: str) -> None:
+    assert MESSAGES[name].endswith(" must be 0 or 1")
