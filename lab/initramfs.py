@@ -21,7 +21,7 @@ from lab.kernels import Kernel
 
 LAB = "lab"
 # dash, as on the host: busybox's own shell would take its ip and tc before ours.
-BASE_PROGRAMS = ("sh", "ip", "tc", "ethtool")
+BASE_PROGRAMS = ("sh", "ip", "tc")
 APPLETS = (
     "awk cat chmod cmp cp cut date dd dmesg echo env expr false find grep head id "
     "insmod kill killall ln ls lsmod md5sum mkdir mknod mktemp modinfo mount mv nc nproc od "
