@@ -41,7 +41,8 @@ WORK = "/proc/self/cwd"
 FLAGS = (
     f"init={WORK}/init", "uml_dir=./",
     "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "con=null", "con0=null,fd:1",
-    "seccomp=on", "loglevel=5", "panic=-1", "oops=panic", "noreboot",
+    "seccomp=on", "loglevel=5", "panic=-1", "oops=panic", "panic_on_warn=1",
+    "noreboot",
 )  # fmt: skip
 VIRTUAL_TIME = ("time-travel=inf-cpu", "time-travel-start=1767225600000000000")
 """From 2026-01-01 on, in ns."""
