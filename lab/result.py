@@ -23,6 +23,8 @@ DUMP_SLACK_PACKETS = 10
 """Packets may pass while tc reads one qdisc after the other."""
 RATE_SLACK = 1.02
 TIME_SLACK = 0.01
+STARVED_MAX = 0.2
+"""A receiver with many holes to keep may briefly close its window: up to 7 % seen."""
 
 
 class ResultError(RuntimeError):
@@ -41,6 +43,8 @@ class FlowResult:
     marks: int
     """Packets that left the queue with CE, retransmissions included."""
     min_rtt_ms: float
+    starved: float
+    """Share of the time that a buffer of an end held it back, not the path."""
     wire_mbps: float
     """Goodput with the headers it needed, retransmissions not counted."""
 
@@ -166,6 +170,7 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
         retransmits=end["retransmits"] - begin["retransmits"],
         marks=marks,
         min_rtt_ms=end["min_rtt_us"] / 1000,
+        starved=(end["starved_us"] - begin["starved_us"]) / 1e6 / seconds,
         wire_mbps=goodput * (mss + overhead) / mss if mss else 0.0,
     )
 
@@ -177,6 +182,11 @@ def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None
         problems.append(f"measured {result.measured_s:.3f} s, not {scenario.duration_s:g}")
     if not result.goodput_mbps:
         problems.append("no flow received anything")
+    starved = [
+        f"{i} ({f.starved:.0%})" for i, f in enumerate(result.flows) if f.starved > STARVED_MAX
+    ]
+    if starved:
+        problems.append(f"flows held back by a buffer of an end: {', '.join(starved)}")
     wire = sum(flow.wire_mbps for flow in result.flows)
     left = meter.delta("bytes_out") * 8 / result.measured_s / 1e6
     if left > result.rate_mbps * RATE_SLACK or wire > left * RATE_SLACK:

@@ -46,6 +46,7 @@
 #define SEND_CHUNK_BYTES	(256 * 1024)
 #define RCVLOWAT_BYTES		(64 * 1024)
 #define PROGRESS_STEPS		20
+#define STATE_ESTABLISHED	1	/* of tcpi_state */
 
 /* The hint: an experimental IPv4 option, RTT in units of 32 us, big-endian. */
 #define HINT_OPTION_TYPE	0x9e
@@ -66,11 +67,10 @@ enum socket_role { ROLE_LISTENER, ROLE_SENDER, ROLE_RECEIVER };
 
 struct reading {
 	uint64_t bytes_received;
+	uint64_t starved_us;		/* limited by a buffer, not by the path */
 	uint32_t retransmits;
-	uint32_t delivered_ce;
 	uint32_t min_rtt_us;
 	uint32_t snd_mss;
-	uint32_t cwnd;
 };
 
 struct flow {
@@ -203,7 +203,7 @@ static void enter_netns(const char *name)
 	if (fd < 0 || setns(fd, CLONE_NEWNET))
 		err(1, "%s", path);
 	close(fd);
-	strcpy(current, name);
+	snprintf(current, sizeof(current), "%s", name);
 }
 
 static int open_socket(void)
@@ -349,11 +349,10 @@ static struct reading read_flow(const struct flow *f)
 	struct tcp_info info;
 
 	if (tcp_info(f->sender, &info)) {
+		r.starved_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
 		r.retransmits = info.tcpi_total_retrans;
-		r.delivered_ce = info.tcpi_delivered_ce;
 		r.min_rtt_us = info.tcpi_min_rtt;
 		r.snd_mss = info.tcpi_snd_mss;
-		r.cwnd = info.tcpi_snd_cwnd;
 	}
 	return r;
 }
@@ -388,7 +387,7 @@ static uint16_t stated_hint(const struct flow *f)
 	struct tcp_info info;
 	uint64_t hint;
 
-	if (!tcp_info(f->sender, &info) || info.tcpi_state != 1 /* ESTABLISHED */ ||
+	if (!tcp_info(f->sender, &info) || info.tcpi_state != STATE_ESTABLISHED ||
 	    info.tcpi_min_rtt == UINT32_MAX)
 		return 0;
 	hint = (uint64_t)info.tcpi_min_rtt * f->hint_factor / HINT_FACTOR_ONE;
@@ -429,14 +428,14 @@ static void run_command(const char *text)
 		errx(1, "failed: %s", text);
 }
 
-/* Everything that is due; returns when the next thing will be. */
-static int64_t tend(int64_t now)
+/*
+ * Each tend_ function does what is due of its kind and returns when the next
+ * will be.
+ */
+
+static int64_t tend_flows(int64_t now)
 {
-	static int next_command, progress;
-	static int64_t next_sample;
-	static bool begun;
-	int64_t next = measure_to_ms;
-	int64_t step = measure_to_ms / PROGRESS_STEPS;
+	int64_t next = INT64_MAX;
 	int i;
 
 	for (i = 0; i < n_flows; i++) {
@@ -448,29 +447,66 @@ static int64_t tend(int64_t now)
 			tend_hint(f, now);
 		next = min64(next, f->sender < 0 ? f->start_ms : f->next_hint_ms);
 	}
+	return next;
+}
+
+static int64_t tend_readings(int64_t now)
+{
+	static bool begun;
+	int i;
+
 	if (!begun && now >= measure_from_ms) {
 		begun = true;
 		measure_from_ms = now;
 		for (i = 0; i < n_flows; i++)
 			flows[i].begin = read_flow(&flows[i]);
 	}
-	if (!begun)
-		next = min64(next, measure_from_ms);
-	if (sample_ms && now >= next_sample) {
+	return begun ? measure_to_ms : measure_from_ms;
+}
+
+static int64_t tend_samples(int64_t now)
+{
+	static int64_t next;
+
+	if (!sample_ms)
+		return INT64_MAX;
+	if (now >= next) {
 		take_sample(now);
-		next_sample += sample_ms;
+		next += sample_ms;
 	}
-	if (sample_ms)
-		next = min64(next, next_sample);
-	while (next_command < n_commands && now >= commands[next_command].at_ms)
-		run_command(commands[next_command++].text);
-	if (next_command < n_commands)
-		next = min64(next, commands[next_command].at_ms);
-	if (step && now / step > progress) {
-		progress = now / step;
-		printf("PROGRESS %" PRId64 " %" PRId64 "\n", now, measure_to_ms);
-		fflush(stdout);
-	}
+	return next;
+}
+
+static int64_t tend_commands(int64_t now)
+{
+	static int next;
+
+	while (next < n_commands && now >= commands[next].at_ms)
+		run_command(commands[next++].text);
+	return next < n_commands ? commands[next].at_ms : INT64_MAX;
+}
+
+static void show_progress(int64_t now)
+{
+	static int64_t shown;
+	int64_t step = now * PROGRESS_STEPS / measure_to_ms;
+
+	if (step == shown)
+		return;
+	shown = step;
+	printf("PROGRESS %" PRId64 " %" PRId64 "\n", now, measure_to_ms);
+	fflush(stdout);
+}
+
+/* A command at the time of a reading comes after it. */
+static int64_t tend(int64_t now)
+{
+	int64_t next = tend_flows(now);
+
+	next = min64(next, tend_readings(now));
+	next = min64(next, tend_samples(now));
+	next = min64(next, tend_commands(now));
+	show_progress(now);
 	return next;
 }
 
@@ -498,10 +534,10 @@ static void run(void)
 static void print_reading(FILE *out, const char *name, const struct reading *r)
 {
 	fprintf(out,
-		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"retransmits\": %u, "
-		"\"delivered_ce\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u, \"cwnd\": %u}",
-		name, r->bytes_received, r->retransmits, r->delivered_ce,
-		r->min_rtt_us, r->snd_mss, r->cwnd);
+		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"starved_us\": %" PRIu64
+		", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u}",
+		name, r->bytes_received, r->starved_us, r->retransmits,
+		r->min_rtt_us, r->snd_mss);
 }
 
 static void write_result(const char *path)
