@@ -38,6 +38,13 @@ EXPECTED_ERRORS = (
 )
 
 
+class _Help(argparse.ArgumentDefaultsHelpFormatter):
+    """Shows defaults, but for options that have none."""
+
+    def _get_help_string(self, action: argparse.Action) -> str | None:
+        return super()._get_help_string(action) if action.default else action.help
+
+
 def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     p = commands.add_parser(
         "run",
@@ -45,7 +52,7 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
         description="Runs TCP flows of different RTTs through a qdisc on a real kernel in a "
         "guest, and prints what came of it. Exit status 0 only if the run finished and its "
         "numbers add up.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=_Help,
     )
     p.add_argument("--kernel", choices=KERNELS, default="6.12", help="Debian's, or user-mode Linux")
     p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
@@ -134,9 +141,9 @@ def _add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
         help="zrtt against its rivals, in a few minutes",
         description="Shares one bottleneck among 20 flows of 20 to 400 ms under five queues, "
         "prints a table and writes demo.json and demo.png.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=_Help,
     )
-    p.add_argument("--kernel", choices=KERNELS, help="default: the newest that apt offers")
+    p.add_argument("--kernel", choices=KERNELS, help="otherwise the newest that apt offers")
     p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
     p.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="for the files")
     p.set_defaults(handler=_demo)
