@@ -310,6 +310,9 @@ static __be16 zrtt_network(const struct sk_buff *skb, u32 *off)
 	struct vlan_hdr vlan_buf, *vlan;
 	u32 i;
 
+	if (skb_network_offset(skb) < 0)
+		return 0;
+
 	/* a tag in the frame follows the addresses, whatever the network
 	 * header points to; tags carried beside it are already out of the way
 	 */
@@ -473,6 +476,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	zrtt_cb(skb)->enqueue_ns = now_ns;
 	zrtt_cb(skb)->syn_tag = pkt.handshake ? pkt.tag : 0;
 	zrtt_cb(skb)->segs = pkt.segs;
+	zrtt_idle_end(&q->vars);
 	q->backlog_pkts += pkt.segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
@@ -524,7 +528,7 @@ static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	u64 now_ns = ktime_get_ns();
 
 	if (!head)
-		zrtt_idle_end(&q->params, &q->vars, now_ns);
+		zrtt_idle_go_on(&q->params, &q->vars, now_ns);
 	zrtt_run_tick(q, head, now_ns);
 	if (q->params.split_gso && skb_is_gso(skb))
 		return zrtt_enqueue_split(skb, sch, to_free, now_ns);

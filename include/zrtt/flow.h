@@ -91,6 +91,8 @@ struct zrtt_flow {
  * @newest: the other end
  * @live: number of live flows
  * @by_source: live flows by enum zrtt_rtt_source
+ * @rated: live flows with a rate, that is, older than an epoch: a burst of
+ *	single packets to many ports must not pull r_avg down
  * @sum_rate: sum of rate
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @fit_n: live flows with both an RTT and a rate
@@ -107,6 +109,7 @@ struct zrtt_table {
 	u32 newest;
 	u32 live;
 	u32 by_source[ZRTT_RTT_SOURCES];
+	u32 rated;
 	u64 sum_rate;
 	u64 sum_rtt_us;
 	u32 fit_n;
@@ -179,6 +182,7 @@ static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 {
 	t->live += sign;
 	t->by_source[f->source] += sign;
+	t->rated += f->rate ? sign : 0;
 	t->sum_rate += (s64)sign * f->rate;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
 	if (f->measured) {
@@ -341,7 +345,7 @@ static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
  * @epoch: now
  *
  * To be called at the first packet of an epoch, and when an RTT became known.
- * A flow that was silent for more than 2 s comes back with its rate decayed.
+ * A flow that was silent for more than 2 s starts anew, but for its RTT.
  */
 static inline void zrtt_flow_close_books(struct zrtt_table *t,
 					 struct zrtt_flow *f, u32 epoch)
@@ -350,12 +354,16 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 
 	if (f->live)
 		zrtt_flow_retire(t, f);
-	if (epochs) {
-		if (epochs > ZRTT_LIVE_EPOCHS)
-			epochs = ZRTT_LIVE_EPOCHS;
+	if (epochs > ZRTT_LIVE_EPOCHS) {
+		/* its past must not drop the one packet that a timeout sends */
+		f->rate = 0;
+		f->acc_q30 = 0;
+	} else if (epochs) {
 		f->rate = zrtt_ewma(f->rate,
 				    zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]),
 				    zrtt_rate_gain[epochs]);
+	}
+	if (epochs) {
 		f->bytes = 0;
 		f->epoch = epoch;
 	}

@@ -171,7 +171,7 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	u32 with_rtt = t->live - t->by_source[ZRTT_RTT_NONE];
 
 	law->alpha_q16 = zrtt_alpha(params, law, t, p_avg_q30, epoch);
-	law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->live);
+	law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->rated);
 	if (with_rtt) {
 		law->log_rtt = zrtt_log2(t->sum_rtt_us) - zrtt_log2(with_rtt);
 		/* 2^-8 keeps the longest RTT inside exp2's range */

@@ -244,14 +244,22 @@ static inline void zrtt_idle_begin(const struct zrtt_params *params,
 	zrtt_blue_idle(&params->ctl, &vars->ctl, now_ns, now_ns);
 }
 
-/* A packet arrives at an empty queue. */
-static inline void zrtt_idle_end(const struct zrtt_params *params,
-				 struct zrtt_vars *vars, u64 now_ns)
+/* A packet arrives at an empty queue: it was idle until now, and it stays so if
+ * the packet is dropped. Without that, P_b = 1 would drop all and never fall.
+ */
+static inline void zrtt_idle_go_on(const struct zrtt_params *params,
+				   struct zrtt_vars *vars, u64 now_ns)
 {
-	if (!vars->idle_ns)
-		return;
-	zrtt_blue_idle(&params->ctl, &vars->ctl, vars->idle_ns, now_ns);
-	zrtt_ctl_forget(&params->ctl, &vars->ctl, now_ns - vars->idle_ns);
+	if (vars->idle_ns) {
+		zrtt_blue_idle(&params->ctl, &vars->ctl, vars->idle_ns, now_ns);
+		zrtt_ctl_forget(&params->ctl, &vars->ctl, now_ns - vars->idle_ns);
+	}
+	vars->idle_ns = now_ns;
+}
+
+/* A packet was queued. */
+static inline void zrtt_idle_end(struct zrtt_vars *vars)
+{
 	vars->idle_ns = 0;
 }
 

@@ -46,6 +46,7 @@ static inline void check_sums(const struct zrtt_table *t)
 			continue;
 		want.live++;
 		want.by_source[f->source]++;
+		want.rated += !!f->rate;
 		want.sum_rate += f->rate;
 		want.sum_rtt_us += f->rtt_us;
 		if (!f->measured)
@@ -58,6 +59,7 @@ static inline void check_sums(const struct zrtt_table *t)
 	}
 	assert_int_equal(t->live, want.live);
 	assert_memory_equal(t->by_source, want.by_source, sizeof(want.by_source));
+	assert_int_equal(t->rated, want.rated);
 	assert_int_equal(t->sum_rate, want.sum_rate);
 	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
 	assert_int_equal(t->fit_n, want.fit_n);

@@ -13,7 +13,7 @@ static struct zrtt_law law_of(const struct zrtt_law_params *params, u32 rtt_avg_
 			      u32 rate_avg, u32 p_q30, u32 p_avg_q30, u32 queue_us)
 {
 	const struct zrtt_table t = {
-		.live = LIVE,
+		.live = LIVE, .rated = LIVE,
 		.by_source = { [ZRTT_RTT_HINT] = LIVE },
 		.sum_rate = (u64)LIVE * rate_avg,
 		.sum_rtt_us = (u64)LIVE * rtt_avg_us,
@@ -126,7 +126,7 @@ static void auto_alpha_stays_in_range_and_takes_its_time(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(slopes); i++) {
 		struct zrtt_table t = {
-			.live = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = slopes[i],
+			.live = 2, .rated = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = slopes[i],
 		};
 		struct zrtt_law law = { .alpha_q16 = ZRTT_Q16_ONE / 2 };
 
@@ -220,7 +220,8 @@ static void unknown_rtt_counts_as_the_average(void **state)
 static void unknown_average_makes_no_difference(void **state)
 {
 	const struct zrtt_table t = {
-		.live = 1, .by_source = { [ZRTT_RTT_NONE] = 1 }, .sum_rate = 5000,
+		.live = 1, .rated = 1, .by_source = { [ZRTT_RTT_NONE] = 1 },
+		.sum_rate = 5000,
 	};
 	const struct zrtt_flow f = { .rate = 5000, .rtt_us = 20000 };
 	struct zrtt_law_params params = {
