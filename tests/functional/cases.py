@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the experiments are fed with, and what must come of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from frames import (
+    CE,
+    DESTINATION,
+    ECT0,
+    ECT1,
+    FRAGMENT,
+    HOP_BY_HOP,
+    IPV4_TYPE,
+    MORE_FRAGMENTS,
+    NOP,
+    NOT_ECT,
+    QINQ,
+    ROUTING,
+    TCP,
+    VLAN,
+    Frame,
+    extension,
+    ipv4_hint,
+    ipv6_hint,
+    tcp_hint,
+)
+
+P_ONE = 1 << 30
+ALPHA_ONE = 1 << 16
+HINT = 1250
+"""In units of 32 us: 40 ms."""
+
+_UAPI = Path(__file__).resolve().parents[2] / "include/uapi/linux/pkt_sched_zrtt.h"
+ATTRIBUTES = {
+    name: (number, int(bits) // 8)
+    for number, (name, bits) in enumerate(
+        re.findall(r"^\tTCA_ZRTT_(\w+),\s*/\* u(\d+),", _UAPI.read_text(), re.MULTILINE), start=1
+    )
+}
+"""Number and size in bytes by name."""
+
+
+# Parameters
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter at both ends of its range: typed, and as JSON shows it."""
+
+    name: str
+    low: str
+    low_shown: object
+    high: str
+    high_shown: object
+
+    def typed(self, end: str) -> str:
+        """What to type after zrtt."""
+        word = self.low if end == "low" else self.high
+        return word if isinstance(self.low_shown, bool) else f"{self.name} {word}"
+
+    def shown(self, end: str) -> object:
+        """What tc -j shows."""
+        return self.low_shown if end == "low" else self.high_shown
+
+
+PARAMETERS = [
+    Parameter("mode", "zrtt", "zrtt", "blue", "blue"),
+    Parameter("limit", "1", 1, "1000000", 1_000_000),
+    Parameter("controller", "blue", "blue", "pi2", "pi2"),
+    Parameter("target", "100us", 100, "1s", 1_000_000),
+    Parameter("tupdate", "1ms", 1000, "1s", 1_000_000),
+    Parameter("threshold", "1", 1, "1000000", 1_000_000),
+    Parameter("freeze", "1ms", 1000, "10s", 10_000_000),
+    Parameter("increment", "0.0000001%", 1 / P_ONE, "100%", 1.0),
+    Parameter("decrement", "0.0000001%", 1 / P_ONE, "100%", 1.0),
+    Parameter("alpha", "0", 0.0, "4", 4.0),
+    Parameter("alpha_max", "0", 0.0, "4", 4.0),
+    Parameter("pth", "0.01%", 0.0001, "100%", 1.0),
+    Parameter("feedback", "0", 0, "3", 3),
+    Parameter("mark_max", "0%", 0.0, "100%", 1.0),
+    Parameter("flows", "64", 64, "4194304", 4_194_304),
+    Parameter("hint", "clamp", "clamp", "ignore", "ignore"),
+    Parameter("strip", "nostrip", False, "strip", True),
+    Parameter("handshake", "nohandshake", False, "handshake", True),
+    Parameter("ecn", "noecn", False, "ecn", True),
+    Parameter("split_gso", "no_split_gso", False, "split_gso", True),
+]
+
+_LOW = " ".join(parameter.typed("low") for parameter in PARAMETERS)
+_HIGH = " ".join(parameter.typed("high") for parameter in PARAMETERS)
+
+# verb, end of the range: each verb sees both ends, and each end both others
+PARAMETER_RUNS = [
+    ("add", "low"),
+    ("change", "high"),
+    ("replace", "low"),
+    ("del", ""),
+    ("add", "high"),
+    ("change", "low"),
+    ("replace", "high"),
+]
+PARAMETER_LINES = [
+    f"{verb} {_LOW if end == 'low' else _HIGH if end else ''}" for verb, end in PARAMETER_RUNS
+]
+PARAMETER_PARTS = [run for run in PARAMETER_RUNS if run[0] != "del"]
+
+
+# Bad values
+
+REFUSED_BY_TC = [
+    "limit 0",
+    "limit 1000001",
+    "limit many",
+    "target 99us",
+    "freeze 11s",
+    "increment 0",
+    "mark_max 101%",
+    "alpha 4.1",
+    "flows 100",
+    "mode red",
+    "controller pie",
+    "hint believe",
+    "feedback 4",
+    "tupdate",
+]
+
+
+@dataclass(frozen=True)
+class BadAttribute:
+    """A value that the kernel must refuse."""
+
+    name: str
+    size: int
+    value: int
+
+    @property
+    def keyword(self) -> str:
+        """What the message must call it."""
+        return {"ALPHA_LAW": "alpha"}.get(self.name, self.name.lower())
+
+    def line(self) -> str:
+        """As the program nlset reads it."""
+        return f"{ATTRIBUTES[self.name][0]} {self.size} {self.value}"
+
+    def __str__(self) -> str:
+        return f"{self.keyword}={self.value}/{self.size}"
+
+
+U32_MAX = (1 << 32) - 1
+_BAD_VALUES = {
+    "MODE": (5, U32_MAX),
+    "LIMIT": (0, 1_000_001, U32_MAX),
+    "CONTROLLER": (3, U32_MAX),
+    "TARGET": (0, 99, 1_000_001, U32_MAX),
+    "TUPDATE": (0, 999, 1_000_001, U32_MAX),
+    "THRESHOLD": (0, 1_000_001, U32_MAX),
+    "FREEZE": (0, 999, 10_000_001, U32_MAX),
+    "INCREMENT": (0, P_ONE + 1, U32_MAX),
+    "DECREMENT": (0, P_ONE + 1, U32_MAX),
+    "ALPHA_LAW": (4, U32_MAX),
+    "ALPHA": (4 * ALPHA_ONE + 1, U32_MAX),
+    "ALPHA_MAX": (4 * ALPHA_ONE + 1, U32_MAX),
+    "PTH": (0, P_ONE // 10000 - 1, P_ONE + 1, U32_MAX),
+    "FEEDBACK": (4, U32_MAX),
+    "MARK_MAX": (P_ONE + 1, U32_MAX),
+    "FLOWS": (0, 1, 32, 63, 65, 96, 4_194_303, 8_388_608, U32_MAX),
+    "HINT": (3, U32_MAX),
+    "STRIP": (2, 255),
+    "HANDSHAKE": (2, 255),
+    "ECN": (2, 255),
+    "SPLIT_GSO": (2, 255),
+}
+BAD_ATTRIBUTES = [
+    BadAttribute(name, ATTRIBUTES[name][1], value)
+    for name, values in _BAD_VALUES.items()
+    for value in values
+] + [
+    # good values of the wrong size
+    BadAttribute(name, size, 64)
+    for name, (_, right) in ATTRIBUTES.items()
+    for size in (0, 1, 2, 4, 8)
+    if size != right
+]
+UNKNOWN_ATTRIBUTE_LINE = f"{max(number for number, _ in ATTRIBUTES.values()) + 1} 4 1"
+
+
+# Frames
+
+_PORTS = count(10000)
+
+NONE, OK, BAD = "none", "ok", "bad"
+
+
+@dataclass(frozen=True)
+class HintCase:
+    """A frame, and what the qdisc must read in it."""
+
+    name: str
+    frame: Frame
+    want: str
+    device: str = "a0"
+
+    def line(self) -> str:
+        """As the experiment reads it."""
+        return f"{self.device} {self.frame.line()}"
+
+
+def _v4(options: bytes = b"", **more: object) -> Frame:
+    return Frame(next(_PORTS), ip_options=options).with_(**more)
+
+
+def _v6(*extensions: tuple[int, bytes], **more: object) -> Frame:
+    return Frame(next(_PORTS), version=6, extensions=extensions).with_(**more)
+
+
+def _tcp(options: bytes = b"", **more: object) -> Frame:
+    return Frame(next(_PORTS), proto=TCP, tcp_options=options).with_(**more)
+
+
+_V4 = ipv4_hint(HINT)
+_V6 = (HOP_BY_HOP, extension(ipv6_hint(HINT)))
+_TCP = tcp_hint(HINT)
+_TIMESTAMP = bytes([NOP, NOP, 8, 10]) + bytes(8)
+_ROUTING = (ROUTING, bytes([0, 3, 0, 0, 0, 0, 0]))
+_EMPTY = (DESTINATION, extension(b""))
+
+HINT_CASES = [
+    # well-formed
+    HintCase("ipv4", _v4(_V4), OK),
+    HintCase("ipv4 behind nops", _v4(bytes([NOP] * 7) + _V4), OK),
+    HintCase("ipv4 behind router alert", _v4(bytes([0x94, 4, 0, 0]) + _V4), OK),
+    HintCase("ipv4 at the end of a full area", _v4(bytes([NOP] * 36) + _V4), OK),
+    HintCase("ipv4 with tcp", _v4(_V4, proto=TCP), OK),
+    HintCase("ipv6 hop-by-hop", _v6(_V6), OK),
+    HintCase("ipv6 destination", _v6((DESTINATION, _V6[1])), OK),
+    HintCase("ipv6 destination behind routing", _v6(_ROUTING, (DESTINATION, _V6[1])), OK),
+    HintCase("ipv6 with tcp", _v6(_V6, proto=TCP), OK),
+    HintCase("tcp", _tcp(_TCP), OK),
+    HintCase("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), OK),
+    HintCase("tcp at an odd offset", _tcp(bytes([NOP]) + _TCP + bytes([NOP])), OK),
+    HintCase("tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP), OK),
+    HintCase("ipv4 before tcp", _v4(_V4, proto=TCP, tcp_options=tcp_hint(1)), OK),
+    HintCase("largest value", _v4(ipv4_hint(65534)), OK),
+    # encapsulated
+    HintCase("vlan in the frame", _v4(_V4, tags=((VLAN, 7),)), OK),
+    HintCase("vlan in the frame, ipv6", _v6(_V6, tags=((VLAN, 7),)), OK),
+    HintCase("vlan beside the frame", _v4(_V4), OK, "a0.5"),
+    HintCase("vlan beside the frame, tcp", _tcp(_TCP), OK, "a0.5"),
+    HintCase("qinq", _v4(_V4, tags=((QINQ, 3), (VLAN, 7))), OK),
+    HintCase("qinq, tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP, tags=((QINQ, 3), (VLAN, 7))), OK),
+    HintCase("pppoe", _v4(_V4, pppoe=True), OK),
+    HintCase("pppoe, ipv6", _v6(_V6, pppoe=True), OK),
+    HintCase("pppoe in a vlan", _tcp(_TCP, pppoe=True, tags=((VLAN, 7),)), OK),
+    HintCase("first fragment", _v4(_V4, fragment=MORE_FRAGMENTS), OK),
+    HintCase("later fragment", _v4(_V4, fragment=100), OK),
+    # not there
+    HintCase("no hint", _v4(), NONE),
+    HintCase("no hint, tcp", _tcp(_TIMESTAMP), NONE),
+    HintCase("no hint, ipv6", _v6(), NONE),
+    HintCase("unknown value", _v4(ipv4_hint(0)), NONE),
+    HintCase("reserved value", _v4(ipv4_hint(65535)), NONE),
+    HintCase("behind the end of the list", _v4(bytes(1) + _V4), NONE),
+    HintCase("inside another option", _v4(bytes([0x44, 8, 5, 0]) + _V4), NONE),
+    HintCase("other experiment", _tcp(bytes([0xFE, 6, 0xF9, 0x89, 0, 9])), NONE),
+    HintCase("seven extension headers", _v6(_EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _V6), NONE),
+    HintCase("third vlan tag", _v4(_V4, tags=((QINQ, 3), (VLAN, 7), (VLAN, 8))), NONE),
+    HintCase("tcp of a later fragment", _tcp(fragment=100, payload=_TCP), NONE),
+    HintCase("ipv6 fragment", _v6((FRAGMENT, bytes([0, 0, 8, 0, 0, 0, 9])), payload=ipv6_hint(9)), NONE),
+    # malformed
+    HintCase("ipv4 length 0", _v4(bytes([IPV4_TYPE, 0, 4, 226])), BAD),
+    HintCase("ipv4 length 1", _v4(bytes([IPV4_TYPE, 1, 4, 226])), BAD),
+    HintCase("ipv4 length 3", _v4(bytes([IPV4_TYPE, 3, 4, 226])), BAD),
+    HintCase("ipv4 length 5", _v4(bytes([IPV4_TYPE, 5, 4, 226, 0])), BAD),
+    HintCase("ipv4 over-long", _v4(bytes([IPV4_TYPE, 40, 4, 226])), BAD),
+    HintCase("ipv4 other option loops", _v4(bytes([0x44, 0, 0, 0]) + _V4), BAD),
+    HintCase("ipv4 other option over-long", _v4(bytes([0x44, 255, 0, 0]) + _V4), BAD),
+    HintCase("ipv4 overlapping", _v4(bytes([0x44, 5, 0, 0]) + _V4), BAD),
+    HintCase("ipv4 truncated", _v4(bytes([NOP, NOP, IPV4_TYPE, 4])), BAD),
+    HintCase("ipv4 ihl beyond the packet", _v4(_V4, ihl=15, payload=b""), BAD),
+    HintCase("ipv4 ihl below 5", _v4(_V4, ihl=4), NONE),
+    HintCase("ipv4 cut inside the options", _v4(_V4, cut=14 + 22), BAD),
+    HintCase("ipv4 cut inside the header", _v4(_V4, cut=14 + 12), NONE),
+    HintCase("ipv4 nothing but a type", _v4(cut=14), NONE),
+    HintCase("ipv4 wrong total length", _v4(_V4, total_length=65535), OK),
+    HintCase("ipv6 length 3", _v6((HOP_BY_HOP, extension(bytes([0x1E, 3, 4, 226, 0])))), BAD),
+    HintCase("ipv6 over-long", _v6((HOP_BY_HOP, extension(bytes([0x1E, 200, 4, 226])))), BAD),
+    HintCase("ipv6 truncated", _v6((HOP_BY_HOP, extension(bytes([1, 2, 0, 0, 0x1E, 2])))), BAD),
+    HintCase("ipv6 header beyond the packet", _v6((HOP_BY_HOP, bytes([255]) + ipv6_hint(9) + bytes(2)), payload=b""), BAD),
+    HintCase("ipv6 cut inside the options", _v6(_V6, cut=14 + 40 + 5), BAD),
+    HintCase("ipv6 cut before the options", _v6(_V6, cut=14 + 40 + 1), NONE),
+    HintCase("ipv6 jumbo length", _v6(_V6, total_length=0), OK),
+    HintCase("ipv6 cut inside the header", _v6(_V6, cut=14 + 20), NONE),
+    HintCase("tcp length 0", _tcp(bytes([0xFE, 0, 0x5A, 0x52, 4, 226])), BAD),
+    HintCase("tcp length 4", _tcp(bytes([0xFE, 4, 0x5A, 0x52])), BAD),
+    HintCase("tcp over-long", _tcp(bytes([0xFE, 60, 0x5A, 0x52, 4, 226])), BAD),
+    HintCase("tcp doff beyond the packet", _tcp(_TCP, doff=15, payload=b""), BAD),
+    HintCase("tcp doff below 5", _tcp(_TCP, doff=4), NONE),
+    HintCase("tcp cut inside the header", _tcp(_TCP, cut=14 + 20 + 10), NONE),
+    HintCase("tcp cut inside the options", _tcp(_TCP, cut=14 + 20 + 20 + 3), BAD),
+    HintCase("vlan cut inside the tag", _v4(_V4, tags=((VLAN, 7),), cut=14 + 2), NONE),
+    HintCase("pppoe cut inside the header", _v4(_V4, pppoe=True, cut=14 + 5), NONE),
+]  # fmt: skip
+
+HINTED_FLOWS = [
+    _v4(_V4), _v4(_V4, proto=TCP), _v6(_V6), _tcp(_TCP), _tcp(_TIMESTAMP + _TCP),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class StripCase:
+    """A frame with a hint, and the same as it must leave the queue."""
+
+    name: str
+    sent: Frame
+    want: Frame
+
+
+def _strip(name: str, frame: Frame, hint: bytes, blank: bytes) -> StripCase:
+    def blanked(options: bytes) -> bytes:
+        return options.replace(hint, blank)
+
+    return StripCase(
+        name,
+        frame,
+        frame.with_(
+            ip_options=blanked(frame.ip_options),
+            tcp_options=blanked(frame.tcp_options),
+            extensions=tuple((kind, blanked(rest)) for kind, rest in frame.extensions),
+        ),
+    )
+
+
+_NOPS4, _NOPS6, _PADN = bytes([NOP] * 4), bytes([NOP] * 6), bytes([1, 2, 0, 0])
+_HINT6 = ipv6_hint(HINT)
+STRIP_CASES = [
+    _strip("ipv4", _v4(_V4), _V4, _NOPS4),
+    _strip("ipv4 at an odd offset", _v4(bytes([NOP]) + _V4 + bytes([NOP] * 3)), _V4, _NOPS4),
+    _strip("ipv4 with tcp", _v4(_V4, proto=TCP), _V4, _NOPS4),
+    _strip("ipv6 hop-by-hop", _v6(_V6, proto=TCP), _HINT6, _PADN),
+    _strip("ipv6 destination", _v6((DESTINATION, _V6[1])), _HINT6, _PADN),
+    _strip("tcp", _tcp(_TCP), _TCP, _NOPS6),
+    _strip("tcp at an odd offset", _tcp(bytes([NOP]) + _TCP + bytes([NOP])), _TCP, _NOPS6),
+    _strip("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), _TCP, _NOPS6),
+    _strip("tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP), _TCP, _NOPS6),
+    _strip("nothing to strip", _tcp(_TIMESTAMP), _TCP, _NOPS6),
+]
+
+ECN_FRAMES = [
+    Frame(next(_PORTS), version=version, proto=proto, ecn=ecn, ip_options=options)
+    for version, options in ((4, b""), (4, _V4), (6, b""))
+    for proto in (TCP, 17)
+    for ecn in (NOT_ECT, ECT0, ECT1, CE)
+]
+
+LOAD_LINE = Frame(9999, payload=bytes(958)).line()
+"""1000 bytes with the Ethernet header."""
+
+DATA = {
+    "parameters": PARAMETER_LINES,
+    "refused_by_tc": REFUSED_BY_TC,
+    "refused_by_kernel": [bad.line() for bad in BAD_ATTRIBUTES] + [UNKNOWN_ATTRIBUTE_LINE],
+    "load": [LOAD_LINE],
+    "hints": [case.line() for case in HINT_CASES],
+    "hinted_flows": [frame.line() for frame in HINTED_FLOWS],
+    "strip": [case.sent.line() for case in STRIP_CASES],
+    "ecn": [frame.line() for frame in ECN_FRAMES],
+    "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * frames: whole Ethernet frames in and out of a device, in hexadecimal.
+ *
+ *   frames send DEV [TIMES]   sends each line of stdin TIMES times
+ *   frames recv DEV MS        prints what arrives, until MS without a frame
+ *
+ * A VLAN tag that the kernel carries beside a received frame is put back.
+ */
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define FRAME_MAX	65536
+#define TAG_OFFSET	(2 * ETH_ALEN)
+#define SOCKET_BUFFER	(64 << 20)	/* bytes: a queue full of small frames */
+
+static int packet_socket(const char *dev)
+{
+	struct sockaddr_ll to = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL),
+		.sll_ifindex = (int)if_nametoindex(dev),
+	};
+	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+
+	if (!to.sll_ifindex)
+		err(1, "%s", dev);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&to, sizeof(to)))
+		err(1, "packet socket");
+	return fd;
+}
+
+static size_t from_hex(const char *line, unsigned char *frame)
+{
+	size_t len = 0;
+
+	while (len < FRAME_MAX && sscanf(line + 2 * len, "%2hhx", frame + len) == 1)
+		len++;
+	return len;
+}
+
+static int send_frames(const char *dev, long times)
+{
+	static char line[2 * FRAME_MAX + 2];
+	static unsigned char frame[FRAME_MAX];
+	const int buffer = SOCKET_BUFFER;
+	int fd = packet_socket(dev);
+	size_t len;
+	long i;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)))
+		err(1, "setsockopt");
+	while (fgets(line, sizeof(line), stdin)) {
+		len = from_hex(line, frame);
+		for (i = 0; i < times; i++)
+			/* ENOBUFS: the qdisc dropped it, which it may */
+			if (write(fd, frame, len) < 0 && errno != ENOBUFS)
+				err(1, "%zu bytes", len);
+	}
+	return 0;
+}
+
+static void print_hex(const unsigned char *p, size_t len)
+{
+	while (len--)
+		printf("%02x", *p++);
+}
+
+static void print_frame(const unsigned char *frame, size_t len, struct msghdr *msg)
+{
+	const struct tpacket_auxdata *aux;
+	struct cmsghdr *cmsg;
+
+	print_hex(frame, TAG_OFFSET);
+	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
+		aux = (const void *)CMSG_DATA(cmsg);
+		if (cmsg->cmsg_type == PACKET_AUXDATA &&
+		    aux->tp_status & TP_STATUS_VLAN_VALID)
+			printf("%04x%04x", aux->tp_vlan_tpid, aux->tp_vlan_tci);
+	}
+	print_hex(frame + TAG_OFFSET, len - TAG_OFFSET);
+	putchar('\n');
+}
+
+static int receive_frames(const char *dev, int idle_ms)
+{
+	static unsigned char frame[FRAME_MAX];
+	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
+	const int one = 1, buffer = SOCKET_BUFFER;
+	int fd = packet_socket(dev);
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+
+	if (setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &buffer, sizeof(buffer)))
+		err(1, "setsockopt");
+	while (poll(&poller, 1, idle_ms) > 0) {
+		struct sockaddr_ll from;
+		struct iovec data = { frame, sizeof(frame) };
+		struct msghdr msg = {
+			.msg_name = &from, .msg_namelen = sizeof(from),
+			.msg_iov = &data, .msg_iovlen = 1,
+			.msg_control = control, .msg_controllen = sizeof(control),
+		};
+		ssize_t len = recvmsg(fd, &msg, 0);
+
+		if (len < TAG_OFFSET)
+			err(1, "recvmsg");
+		if (from.sll_pkttype != PACKET_OUTGOING)
+			print_frame(frame, (size_t)len, &msg);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc >= 3 && !strcmp(argv[1], "send"))
+		return send_frames(argv[2], argc > 3 ? atol(argv[3]) : 1);
+	if (argc == 4 && !strcmp(argv[1], "recv"))
+		return receive_frames(argv[2], atoi(argv[3]));
+	errx(2, "usage: frames send DEV [TIMES] | recv DEV MS");
+}

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What experiments share. Two hosts, IPv6 and ARP silent, nothing on the way:
+#
+#   a: a0 10.0.0.1  ------  b: b0 10.0.0.2
+
+part() {
+	echo "@@ $1"
+}
+
+hosts() {
+	for host in "$@"; do
+		ip netns add "$host"
+		ip netns exec "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
+			net.ipv6.conf.default.disable_ipv6=1
+		ip -n "$host" link set lo up
+	done
+}
+
+# link HOST DEV HOST DEV: a cable between two hosts
+link() {
+	ip link add "$2" netns "$1" address 02:00:00:00:00:0a type veth \
+		peer name "$4" netns "$3" address 02:00:00:00:00:0b
+	ip -n "$1" link set "$2" up
+	ip -n "$3" link set "$4" up
+}
+
+pair() {
+	hosts a b
+	link a a0 b b0
+	ip -n a addr add 10.0.0.1/24 dev a0
+	ip -n b addr add 10.0.0.2/24 dev b0
+	ip -n a neigh add 10.0.0.2 lladdr 02:00:00:00:00:0b dev a0
+	ip -n b neigh add 10.0.0.1 lladdr 02:00:00:00:00:0a dev b0
+}
+
+# slow HOST DEV RATE WORDS...: zrtt behind a bottleneck
+slow() {
+	host=$1 dev=$2 rate=$3
+	shift 3
+	tc -n "$host" qdisc add dev "$dev" root handle 1: htb default 1
+	tc -n "$host" class add dev "$dev" parent 1: classid 1:1 htb rate "$rate" \
+		burst 1600 cburst 1600 quantum 1600
+	tc -n "$host" qdisc add dev "$dev" parent 1:1 handle 2: zrtt "$@"
+}
+
+# stats NAME HOST DEV: statistics of its qdiscs, as a part
+stats() {
+	part "$1"
+	tc -n "$2" -s -j qdisc show dev "$3"
+	echo
+}
+
+# listen HOST DEV MS FILE: records frames, in the background
+listen() {
+	ip netns exec "$1" "$LAB/frames" recv "$2" "$3" >"$4" &
+	sleep 0.1
+}
+
+inject() {
+	ip netns exec a "$LAB/frames" send "$@"
+}
+
+# bulk KBYTES [PORT]: a TCP transfer from a to b, to its end
+bulk() {
+	port=${2:-5000}
+	# nc ends when its input does: a pipe open for both never does
+	[ -p /tmp/never ] || busybox mkfifo /tmp/never
+	ip netns exec b nc -l -p "$port" <>/tmp/never >/dev/null &
+	sleep 0.1
+	dd if=/dev/zero bs=1k count="$1" 2>/dev/null |
+		ip netns exec a nc 10.0.0.2 "$port"
+	wait $!
+}

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs experiments in guests of the laboratory, once, and keeps what they said.
+
+An experiment is a script in guest/. It prints parts under headings "@@ NAME";
+tests read the parts. One guest per kernel runs all experiments; both guests
+start with the first test that asks for one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lab import build
+from lab.engine import GuestJob, get_engine
+
+KERNELS = ("6.1", "6.12")
+HERE = Path(__file__).resolve().parent
+OUT = HERE.parents[1] / "out" / "functional"
+
+MODULES = (
+    "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_netem", "sch_ingress",
+    "cls_matchall", "act_mirred",
+)  # fmt: skip
+
+
+class NoSuchPartError(KeyError):
+    """An experiment ended before it printed a part."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What the experiments of one guest printed."""
+
+    text: str
+    parts: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        pieces = re.split(r"^@@ (.+)\n", self.text, flags=re.MULTILINE)
+        object.__setattr__(self, "parts", dict(zip(pieces[1::2], pieces[2::2], strict=True)))
+
+    def part(self, name: str) -> str:
+        """The text of a part."""
+        if name not in self.parts:
+            raise NoSuchPartError(f"no part {name}; the guest said:\n{self.text}")
+        return self.parts[name]
+
+    def lines(self, name: str) -> list[str]:
+        """The lines of a part."""
+        return self.part(name).splitlines()
+
+    def qdiscs(self, name: str) -> list[dict[str, Any]]:
+        """All qdiscs called zrtt in a part that is what tc -j printed."""
+        text = self.part(name)
+        try:
+            found = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise AssertionError(f"{name} is no JSON:\n{text}") from error
+        return [qdisc for qdisc in found if qdisc["kind"] == "zrtt"]
+
+    def qdisc(self, name: str) -> dict[str, Any]:
+        """The one qdisc called zrtt in a part."""
+        (only,) = self.qdiscs(name)
+        return only
+
+
+@cache
+def program(name: str) -> Path:
+    """A program of guest/, static so that it runs anywhere."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    source, product = HERE / "guest" / f"{name}.c", OUT / name
+    flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-static"]
+    subprocess.run(["gcc", *flags, "-o", product, source], check=True)
+    return product
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A guest and what is to be done in it."""
+
+    kernel: str
+    experiments: Sequence[str]
+    data: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Files of lines that the experiments read."""
+    cpus: int = 1
+    memory_mb: int = 1024
+    virtual_time: bool = True
+
+    def run(self) -> Report:
+        """Boots the guest and waits for its end."""
+        engine = get_engine(self.kernel)
+        folder = OUT / f"{self.kernel}-{self.cpus}cpu-{self.memory_mb}mb"
+        folder.mkdir(parents=True, exist_ok=True)
+        files = {"frames": program("frames"), "nlset": program("nlset")}
+        files |= {path.name: path for path in (HERE / "guest").glob("*.sh")}
+        for name, lines in self.data.items():
+            files[name] = folder / name
+            files[name].write_text("".join(f"{line}\n" for line in lines))
+        files |= build.tc_plugin("sch_zrtt")
+        job = GuestJob(
+            script=HERE / "guest" / "run.sh",
+            args=self.experiments,
+            files=files,
+            modules=MODULES,
+            kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
+            cpus=self.cpus,
+            memory_mb=self.memory_mb,
+            virtual_time=self.virtual_time,
+            timeout_s=900,
+        )
+        output = engine.run(job)
+        (folder / "result").write_text(output.result)
+        return Report(output.result)
+
+
+_POOL = ThreadPoolExecutor(max_workers=len(KERNELS))
+
+
+def start(guests: Sequence[Guest]) -> dict[str, Future[Report]]:
+    """Starts guests side by side; by kernel."""
+    return {guest.kernel: _POOL.submit(guest.run) for guest in guests}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the qdisc reads in packets, and what it does to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cases import (
+    BAD,
+    ECN_FRAMES,
+    HINT_CASES,
+    HINTED_FLOWS,
+    NONE,
+    OK,
+    STRIP_CASES,
+    HintCase,
+    StripCase,
+)
+from frames import CE, ECT0, NOT_ECT, Frame, checksums_hold, ecn_of
+from guests import Report
+
+HINT_US = 40_000
+
+
+def received(report: Report, part: str) -> list[bytes]:
+    """The frames of a part."""
+    return [bytes.fromhex(line) for line in report.lines(part)]
+
+
+# Hints
+
+
+def _hint_counters(report: Report, index: int) -> tuple[int, int, int]:
+    """(ok, bad, packets sent) of one case."""
+
+    def read(qdisc: dict[str, Any]) -> tuple[int, int, int]:
+        return qdisc["hint_ok"], qdisc["hint_bad"], qdisc["packets"]
+
+    now = read(report.qdisc(f"hints.{index}"))
+    before = read(report.qdisc(f"hints.{index - 1}")) if index else (0, 0, 0)
+    return now[0] - before[0], now[1] - before[1], now[2] - before[2]
+
+
+@pytest.mark.parametrize("case", HINT_CASES, ids=lambda case: case.name)
+def test_hint_is_read(report: Report, case: HintCase) -> None:
+    ok, bad, sent = _hint_counters(report, HINT_CASES.index(case))
+    assert (ok, bad) == {OK: (1, 0), BAD: (0, 1), NONE: (0, 0)}[case.want]
+    assert sent == 1
+
+
+def test_every_frame_arrives_untouched(report: Report) -> None:
+    """A frame cut inside its VLAN tag is dropped by the receiving kernel."""
+    got = received(report, "hints.received")
+    want = [_as_received(case) for case in HINT_CASES if case.name != "vlan cut inside the tag"]
+    assert got == want
+
+
+def _as_received(case: HintCase) -> bytes:
+    frame = case.frame.bytes()
+    if "." in case.device:
+        vid = int(case.device.partition(".")[2])
+        return frame[:12] + bytes.fromhex("8100") + vid.to_bytes(2, "big") + frame[12:]
+    return frame
+
+
+def test_hinted_flows_are_counted(report: Report) -> None:
+    qdisc = report.qdisc("hints.flows")
+    assert qdisc["hint_ok"] == len(HINTED_FLOWS)
+    assert qdisc["flows"] == qdisc["flows_hinted"] == len(HINTED_FLOWS)
+    assert qdisc["rtt_avg_us"] == pytest.approx(HINT_US, rel=1e-3)
+
+
+def test_hints_can_be_ignored(report: Report) -> None:
+    qdisc = report.qdisc("hints.ignored")
+    assert qdisc["packets"] == 2 * len(HINTED_FLOWS)
+    assert qdisc["hint_ok"] == len(HINTED_FLOWS)
+
+
+# Stripping
+
+
+@pytest.mark.parametrize("case", STRIP_CASES, ids=lambda case: case.name)
+def test_hint_is_blanked(report: Report, case: StripCase) -> None:
+    got = received(report, "strip.received")[STRIP_CASES.index(case)]
+    assert got.hex() == case.want.bytes().hex()
+    assert checksums_hold(got)
+
+
+def test_blanked_hints_are_counted_and_used(report: Report) -> None:
+    qdisc = report.qdisc("strip.stats")
+    hinted = sum(case.sent != case.want for case in STRIP_CASES)
+    assert hinted == len(STRIP_CASES) - 1
+    assert qdisc["hint_stripped"] == qdisc["hint_ok"] == qdisc["flows_hinted"] == hinted
+
+
+# Marking
+
+
+def _arrived(report: Report, part: str, sent: Frame) -> bytes | None:
+    """The frame of a flow as it arrived; ports tell flows apart."""
+    port = sent.port.to_bytes(2, "big")
+    at = 14 + (40 if sent.version == 6 else 20 + len(sent.ip_options))
+    for frame in received(report, part):
+        same_kind = frame[12:14] == sent.bytes()[12:14] and len(frame) == len(sent.bytes())
+        if same_kind and frame[at : at + 2] == port:
+            return frame
+    return None
+
+
+def _describe(frame: Frame) -> str:
+    proto = "tcp" if frame.proto == 6 else "udp"
+    options = "+options" if frame.ip_options else ""
+    return f"ipv{frame.version}{options}-{proto}-{('NotECT', 'ECT1', 'ECT0', 'CE')[frame.ecn]}"
+
+
+@pytest.mark.parametrize("frame", ECN_FRAMES, ids=_describe)
+def test_certain_mark(report: Report, frame: Frame) -> None:
+    got = _arrived(report, "ecn.marked", frame)
+    if frame.ecn == NOT_ECT:
+        assert got is None
+        return
+    assert got is not None
+    assert ecn_of(got) == CE
+    assert checksums_hold(got)
+    assert got.hex() == frame.with_(ecn=CE).bytes().hex()
+
+
+@pytest.mark.parametrize("part", ["ecn.above_mark_max", "ecn.noecn"])
+def test_everything_drops_where_marks_are_not_wanted(report: Report, part: str) -> None:
+    before = {"ecn.above_mark_max": "ecn.marked", "ecn.noecn": "ecn.above_mark_max"}[part]
+    assert received(report, part) == []
+    now, then = (report.qdisc(f"{name}.stats") for name in (part, before))
+    assert now["ecn_mark"] == then["ecn_mark"]
+    assert now["drop_mark"] - then["drop_mark"] == len(ECN_FRAMES)
+
+
+def test_marks_and_drops_are_counted(report: Report) -> None:
+    qdisc = report.qdisc("ecn.marked.stats")
+    capable = sum(frame.ecn != NOT_ECT for frame in ECN_FRAMES)
+    assert qdisc["prob"] == 1
+    assert qdisc["ecn_mark"] == capable
+    assert qdisc["drop_mark"] >= len(ECN_FRAMES) - capable
+
+
+def test_tap_sees_packets_as_they_came(report: Report) -> None:
+    """Marking and stripping write to a copy if someone else holds the data."""
+    (tapped,), (got,) = received(report, "tap.tapped"), received(report, "tap.received")
+    assert ecn_of(tapped) == ECT0
+    assert ecn_of(got) == CE
+    assert bytes([0x9E, 4]) in tapped
+    assert bytes([0x9E, 4]) not in got
+    assert checksums_hold(tapped)
+    assert checksums_hold(got)
+
+
+# Handshakes
+
+
+def test_handshake_shows_the_rtt(report: Report) -> None:
+    qdisc = report.qdisc("handshake.seen")
+    assert qdisc["flows_handshake"] == 1
+    assert qdisc["rtt_avg_us"] == pytest.approx(HINT_US, rel=0.05)
+
+
+def test_handshake_does_not_count_the_own_queue(report: Report) -> None:
+    qdisc = report.qdisc("handshake.queued")
+    assert qdisc["delay_us"] > HINT_US
+    assert qdisc["flows_handshake"] == 1
+    assert qdisc["rtt_avg_us"] == pytest.approx(HINT_US, rel=0.05)
+
+
+def test_handshake_can_be_ignored(report: Report) -> None:
+    qdisc = report.qdisc("handshake.off")
+    assert qdisc["flows_handshake"] == 0
+    assert qdisc["rtt_avg_us"] == 0
