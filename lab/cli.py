@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 from pathlib import Path
 
-from lab import build, demo, initramfs, kernels, report, runner
+from lab import build, demo, grid, initramfs, kernels, report, runner, summary, sweep, table
 from lab.engine import KERNELS, GuestError, get_engine
 from lab.progress import Board
 from lab.result import Result, ResultError
@@ -35,6 +36,7 @@ EXPECTED_ERRORS = (
     report.ReportError,
     ResultError,
     GuestError,
+    table.TableError,
 )
 
 
@@ -156,22 +158,79 @@ def _demo(args: argparse.Namespace) -> None:
     print(f"\nLinux {first.kernel}, {first.clock}; picture in {args.out / 'demo.png'}")
 
 
+def _seeds(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
+def _add_sweep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    p = commands.add_parser(
+        "sweep",
+        help="a grid of scenarios, into a table",
+        description="Runs all scenarios of a sweep file (lab/grid.py explains it) and adds a row "
+        "for each to a table. Runs that the table has already, of the same command, kernel and "
+        "sources, are not done again. Exit status 1 if a run failed, 2 if the file makes no sense.",
+        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+    )
+    p.add_argument("file", type=Path, metavar="FILE", help="such as lab/sweeps/fairness.toml")
+    p.add_argument("--output", type=Path, metavar="FILE",
+                   help="the table; default out/sweep/NAME.csv")  # fmt: skip
+    p.add_argument("--only", action="append", default=[], metavar="CELL[:QDISC]",
+                   help="patterns of what to run; repeatable")  # fmt: skip
+    p.add_argument("--kernel", action="append", default=[], choices=KERNELS,
+                   help="instead of the file's; repeatable")  # fmt: skip
+    p.add_argument("--seeds", type=_seeds, default=[], metavar="1,2,...", help="instead of its own")
+    p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
+                   help="guests at a time")  # fmt: skip
+    p.add_argument("--fresh", action="store_true", help="run all, known or not")
+    p.set_defaults(handler=_sweep)
+
+
+def _sweep(args: argparse.Namespace) -> int:
+    plan = grid.load(args.file)
+    points = plan.points(kernels=args.kernel, seeds=args.seeds, only=args.only)
+    if not points:
+        raise grid.GridError(f"{args.file}: --only {' '.join(args.only)}: matches nothing")
+    path = args.output or Path("out") / "sweep" / f"{plan.name}.csv"
+    with table.opened(path) as rows:
+        outcome = sweep.run(points, rows, jobs=max(1, args.jobs), fresh=args.fresh)
+    print(f"{outcome}; table: {path}", file=sys.stderr)
+    return 1 if outcome.failed else 0
+
+
 def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     p = commands.add_parser(
         "report",
         help="show results again",
-        description="Prints the table of runs kept as JSON, and draws them.",
+        description="Prints the table of runs kept as JSON, and draws them; of the CSV table of a "
+        "sweep, worst, median and best over the seeds.",
     )
-    p.add_argument("files", type=Path, nargs="+", metavar="FILE", help="of run --json or demo")
+    p.add_argument("files", type=Path, nargs="+", metavar="FILE",
+                   help="JSON of run --json or demo, or one CSV of sweep")  # fmt: skip
     p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT there")
+    p.add_argument("--markdown", action="store_true", help="of a sweep: for documents")
+    p.add_argument("--check", type=Path, metavar="FILE",
+                   help="of a sweep: its sweep file; prints the targets that were missed, "
+                   "with exit status 1 if there are any")  # fmt: skip
     p.set_defaults(handler=_report)
 
 
-def _report(args: argparse.Namespace) -> None:
+def _report(args: argparse.Namespace) -> int:
+    if [path.suffix for path in args.files] == [".csv"]:
+        return _report_sweep(args)
     runs = [run for path in args.files for run in report.load(path)]
     print(report.table(runs))
     if args.png:
         report.plot(runs, args.png)
+    return 0
+
+
+def _report_sweep(args: argparse.Namespace) -> int:
+    rows = table.load(args.files[0])
+    print(summary.render(rows, markdown=args.markdown))
+    misses = summary.misses(grid.load(args.check), rows) if args.check else []
+    for miss in misses:
+        print(f"missed: {miss}", file=sys.stderr)
+    return 1 if misses else 0
 
 
 def _add_kernel(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -201,6 +260,7 @@ def parser() -> argparse.ArgumentParser:
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     _add_run(commands)
     _add_demo(commands)
+    _add_sweep(commands)
     _add_report(commands)
     _add_kernel(commands)
     return top
@@ -210,7 +270,10 @@ def main() -> int:
     """Runs a command. Returns the exit status."""
     args = parser().parse_args()
     try:
-        args.handler(args)
+        return args.handler(args) or 0
+    except grid.GridError as error:
+        print(f"lab: {error}", file=sys.stderr)
+        return 2
     except EXPECTED_ERRORS as error:
         if isinstance(error, GuestError) and error.console:
             print("\n".join(error.console.splitlines()[-CONSOLE_LINES:]), file=sys.stderr)
@@ -218,4 +281,3 @@ def main() -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    return 0

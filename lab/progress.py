@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 
 Progress = Callable[[float, float], None]
 """Called with the virtual second reached and the last one."""
+
+BAR_WIDTH = 30
+LINES = 20
+"""How often a bar speaks where there is no terminal."""
 
 
 class Board:
@@ -45,3 +50,39 @@ class Board:
     def _redraw(self) -> None:
         running = "  ".join(f"{label} {share:.0%}" for label, share in self._running.items())
         print(f"{self._wipe}{running}", end="", file=sys.stderr, flush=True)
+
+
+class Bar:
+    """Progress of many short runs: a bar on a terminal, else a line each twentieth."""
+
+    def __init__(self, total: int) -> None:
+        self._tty = sys.stderr.isatty()
+        self._total, self._shown = total, 0
+        self._began = time.monotonic()
+        self._now = ""
+
+    def show(self, done: int, failed: int) -> None:
+        """So many runs are over."""
+        over = done + failed
+        left_s = (time.monotonic() - self._began) / over * (self._total - over)
+        self._now = f"{over} of {self._total} runs, {failed} failed, {left_s / 60:.0f} min left"
+        if self._tty:
+            full = BAR_WIDTH * over // self._total
+            self._now = f"[{'#' * full}{'.' * (BAR_WIDTH - full)}] {self._now}"
+            self._write(f"\r\x1b[K{self._now}")
+        elif LINES * over // self._total > self._shown:
+            self._shown = LINES * over // self._total
+            self._write(f"{self._now}\n")
+
+    def say(self, message: str) -> None:
+        """A line above the bar."""
+        self._write(f"\r\x1b[K{message}\n{self._now}" if self._tty else f"{message}\n")
+
+    def close(self) -> None:
+        """Nothing more to come."""
+        if self._tty and self._now:
+            self._write("\n")
+
+    @staticmethod
+    def _write(text: str) -> None:
+        print(text, end="", file=sys.stderr, flush=True)

@@ -25,6 +25,12 @@ def _watcher(progress: Progress) -> Callable[[str], None]:
     return watch
 
 
+def module_names(scenario: Scenario) -> list[str]:
+    """This project's modules that a scenario needs."""
+    own = MODULE_OF_QDISC.get(scenario.qdisc_kind)
+    return ["sch_meter", own] if own else ["sch_meter"]
+
+
 def _memory_mb(scenario: Scenario) -> int:
     """Enough for all send buffers at what the kernel lets them grow to, and receivers."""
     buffers = sum(topology.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
@@ -35,9 +41,7 @@ def run(scenario: Scenario, *, command: str = "", progress: Progress | None = No
         timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
     """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result."""
     engine = get_engine(scenario.kernel)
-    names = ["sch_meter"]
-    if scenario.qdisc_kind in MODULE_OF_QDISC:
-        names.append(MODULE_OF_QDISC[scenario.qdisc_kind])
+    names = module_names(scenario)
     with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
         script, spec = Path(folder) / "script", Path(folder) / "spec"
         script.write_text(topology.script(scenario))

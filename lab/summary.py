@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a table of a sweep says: worst, median and best over the seeds, and targets."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from lab.grid import Sweep, Target
+from lab.table import Row
+
+HEAD = (
+    "cell", "qdisc", "seeds", "Jain worst", "median", "best",
+    "utilisation worst", "sojourn worst", "p95 worst",
+)  # fmt: skip
+LEFT_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the seeds of a group have in common."""
+
+    kernel: str
+    cell: str
+    qdisc: str
+
+
+Groups = Mapping[Key, Sequence[Row]]
+
+
+def group(rows: Iterable[Row]) -> Groups:
+    """Rows by kernel, cell and qdisc, of each seed the last row."""
+    found: dict[Key, dict[int, Row]] = {}
+    for row in rows:
+        key = Key(row.kernel, row.cell, row.qdisc)
+        found.setdefault(key, {})[row.seed] = row
+    return {key: list(seeds.values()) for key, seeds in found.items()}
+
+
+def _values(rows: Iterable[Row], metric: str) -> list[float]:
+    return [float(getattr(row, metric)) for row in rows]
+
+
+def _cells(key: Key, rows: Sequence[Row]) -> tuple[str, ...]:
+    jains = _values(rows, "jain")
+    return (
+        key.cell,
+        key.qdisc,
+        str(len(rows)),
+        f"{min(jains):.4f}",
+        f"{median(jains):.4f}",
+        f"{max(jains):.4f}",
+        f"{min(_values(rows, 'utilisation')):.1%}",
+        f"{max(_values(rows, 'sojourn_mean_ms')):.1f} ms",
+        f"{max(_values(rows, 'sojourn_p95_ms')):.1f} ms",
+    )
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """Sorts 2 before 10."""
+    return [(int(digits or 0), word) for word, digits in re.findall(r"(\D+)(\d*)|$", text)]
+
+
+def _by_cell(groups: Groups) -> Iterator[list[tuple[str, ...]]]:
+    """The lines of a table, cell by cell, and in each the fairest first."""
+    for cell in sorted({key.cell for key in groups}, key=_natural):
+        own = [(key, rows) for key, rows in groups.items() if key.cell == cell]
+        own.sort(key=lambda item: -min(_values(item[1], "jain")))
+        yield [_cells(key, rows) for key, rows in own]
+
+
+def _plain(groups: Groups) -> list[str]:
+    cells = list(_by_cell(groups))
+    lines = [HEAD, *(line for lines in cells for line in lines)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+
+    def aligned(line: Sequence[str]) -> str:
+        pairs = list(zip(line, widths, strict=True))
+        left = [text.ljust(width) for text, width in pairs[:LEFT_COLUMNS]]
+        return "  ".join([*left, *(text.rjust(width) for text, width in pairs[LEFT_COLUMNS:])])
+
+    made = [aligned(HEAD)]
+    for lines in cells:
+        made += ["-" * len(made[0]), *map(aligned, lines)]
+    return made
+
+
+def _markdown(groups: Groups) -> list[str]:
+    rule = ["---"] * LEFT_COLUMNS + ["---:"] * (len(HEAD) - LEFT_COLUMNS)
+    lines = [HEAD, tuple(rule), *(line for lines in _by_cell(groups) for line in lines)]
+    return [f"| {' | '.join(line)} |" for line in lines]
+
+
+def render(rows: Sequence[Row], *, markdown: bool) -> str:
+    """A table per kernel, and what it was measured with."""
+    groups = group(rows)
+    parts = []
+    for kernel in dict.fromkeys(key.kernel for key in groups):
+        own = {key: rows for key, rows in groups.items() if key.kernel == kernel}
+        used = [row for rows in own.values() for row in rows]
+        releases = ", ".join(dict.fromkeys(row.release for row in used))
+        revisions = ", ".join(dict.fromkeys(row.revision for row in used))
+        note = f"{len(used)} runs on Linux {releases} ({kernel}), git {revisions}"
+        parts += [*(_markdown(own) if markdown else _plain(own)), "", note, ""]
+    return "\n".join(parts).rstrip()
+
+
+def _misses_of_bound(target: Target, rows: Sequence[Row]) -> Iterator[str]:
+    values = _values(rows, target.metric)
+    if target.min is not None and min(values) < target.min:
+        yield f"{target.metric} {min(values):.4g}, want at least {target.min:g}"
+    if target.max is not None and max(values) > target.max:
+        yield f"{target.metric} {max(values):.4g}, want at most {target.max:g}"
+
+
+def _misses_of_rivals(target: Target, key: Key, groups: Groups) -> Iterator[str]:
+    worst = min(_values(groups[key], "jain"))
+    for rival in target.beats:
+        rows = groups.get(Key(key.kernel, key.cell, rival))
+        if not rows:
+            yield f"no run of {rival} to compare with"
+        elif worst <= max(_values(rows, "jain")):
+            yield f"worst jain {worst:.4f}, {rival}'s best {max(_values(rows, 'jain')):.4f}"
+
+
+def _lacking(sweep: Sweep, target: Target, groups: Groups) -> Iterator[str]:
+    """Runs the sweep plans and the table lacks: what was not run reached nothing."""
+    present = {(k.kernel, k.cell, k.qdisc, r.seed) for k, rows in groups.items() for r in rows}
+    for point in sweep.points():
+        kernel, seed = point.scenario.kernel, point.scenario.seed
+        if point.qdisc not in (target.qdisc, *target.beats) or not target.covers(point.cell):
+            continue
+        if (kernel, point.cell, point.qdisc, seed) not in present:
+            yield f"{point.label}: no run"
+
+
+def misses(sweep: Sweep, rows: Iterable[Row]) -> list[str]:
+    """What the runs fell short of; empty if all targets are reached."""
+    groups = group(row for row in rows if row.sweep == sweep.name)
+    found: list[str] = []
+    for target in sweep.targets:
+        found += _lacking(sweep, target, groups)
+        for key, own in groups.items():
+            if key.qdisc != target.qdisc or not target.covers(key.cell):
+                continue
+            said = [*_misses_of_bound(target, own), *_misses_of_rivals(target, key, groups)]
+            found += [f"{key.cell} {key.qdisc} on {key.kernel}: {words}" for words in said]
+    return list(dict.fromkeys(found))

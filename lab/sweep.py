@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs the points of a sweep, several at a time, into a table."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import subprocess
+from collections.abc import Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Protocol
+
+from lab import build, result, runner, topology
+from lab.build import BuildError
+from lab.engine import GuestError, get_engine
+from lab.grid import Point
+from lab.kernels import Kernel, KernelError
+from lab.progress import Bar
+from lab.result import Result, ResultError
+from lab.scenario import Scenario
+from lab.table import Row, Table
+
+RUN_ERRORS = (BuildError, GuestError, KernelError, ResultError)
+
+
+class Guests(Protocol):
+    """Who does the runs."""
+
+    def release(self, kernel: str) -> str:
+        """What uname -r says in a guest of that kernel."""
+
+    def inputs(self, scenario: Scenario) -> str:
+        """Hash of all that a run is made of, but for its command line and its kernel."""
+
+    def run(self, scenario: Scenario, command: str) -> Result:
+        """Does a run. Raises one of RUN_ERRORS if it has no result."""
+
+
+class RealGuests:
+    """Guests of the engines."""
+
+    @cache  # noqa: B019 - there is one of these, as long as the program runs
+    def _kernel(self, name: str) -> Kernel:
+        return get_engine(name).kernel
+
+    def release(self, kernel: str) -> str:
+        return self._kernel(kernel).release
+
+    def inputs(self, scenario: Scenario) -> str:
+        kernel = self._kernel(scenario.kernel)
+        names = runner.module_names(scenario)
+        # What is built lies in folders named by the hashes of their sources.
+        built = [build.traffic(), *(build.kernel_module(name, kernel) for name in names)]
+        built += [plugin for name in names for plugin in build.tc_plugin(name).values()]
+        digest = hashlib.sha256()
+        for path in sorted(built):
+            digest.update(f"{path.parent.name}/{path.name}\0".encode())
+        digest.update(topology.script(scenario).encode() + topology.spec(scenario).encode())
+        digest.update(Path(result.__file__).read_bytes())
+        return digest.hexdigest()[:16]
+
+    def run(self, scenario: Scenario, command: str) -> Result:
+        return runner.run(scenario, command=command)
+
+
+def revision() -> str:
+    """The git revision of the tree, with +dirty if it differs."""
+    done = subprocess.run(
+        ["git", "describe", "--always", "--exclude=*", "--dirty=+dirty", "--abbrev=12"],
+        cwd=build.REPO, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    return done.stdout.strip() or "unknown"
+
+
+def _row(point: Point, done: Result, inputs: str) -> Row:
+    sojourn, options = done.sojourn_ms, point.options
+    return Row(
+        sweep=point.sweep,
+        cell=point.cell,
+        qdisc=point.qdisc,
+        words=point.scenario.qdisc,
+        kernel=point.scenario.kernel,
+        seed=done.seed,
+        cc=options["cc"],
+        flows=len(done.flows),
+        rtts=options["rtts"],
+        sessions=point.scenario.sessions,
+        rate=options["rate"],
+        ecn=options["ecn"],
+        gso=options["gso"],
+        hint=options["hint"],
+        jain=done.jain,
+        max_min_ratio=math.inf if done.max_min_ratio is None else done.max_min_ratio,
+        utilisation=done.utilisation,
+        sojourn_mean_ms=sojourn.mean,
+        sojourn_p50_ms=sojourn.p50,
+        sojourn_p95_ms=sojourn.p95,
+        sojourn_p99_ms=sojourn.p99,
+        sojourn_max_ms=sojourn.max,
+        marks=done.marks,
+        drops=done.drops,
+        retransmits=sum(flow.retransmits for flow in done.flows),
+        goodputs_mbps=";".join(f"{flow.goodput_mbps:.6g}" for flow in done.flows),
+        wall_s=done.wall_s,
+        reruns=done.reruns,
+        release=done.kernel,
+        revision=revision(),
+        inputs=inputs,
+        command=point.command,
+    )
+
+
+@dataclass
+class Outcome:
+    """What came of a sweep."""
+
+    known: int
+    """Runs that the table had already."""
+    done: int = 0
+    failed: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.done} runs done, {self.failed} failed, {self.known} known before"
+
+
+def _run_one(guests: Guests, point: Point) -> Row:
+    inputs = guests.inputs(point.scenario)
+    return _row(point, guests.run(point.scenario, point.command), inputs)
+
+
+def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Point]:
+    known = {row.identity for row in table.rows}
+
+    def identity(point: Point) -> tuple[str, str, str]:
+        scenario = point.scenario
+        return (point.command, guests.release(scenario.kernel), guests.inputs(scenario))
+
+    return [point for point in points if identity(point) not in known]
+
+
+class _Sweeping:
+    """A sweep under way."""
+
+    def __init__(self, futures: dict[Future[Row], Point], table: Table, outcome: Outcome) -> None:
+        self._waiting = futures
+        self._table, self._outcome = table, outcome
+        self.bar = Bar(len(futures))
+
+    def collect(self) -> None:
+        """Takes down each run as it ends."""
+        for future in as_completed(list(self._waiting)):
+            self._take(future)
+
+    def collect_ended(self) -> None:
+        """Takes down what has ended since."""
+        for future in [f for f in self._waiting if f.done() and not f.cancelled()]:
+            self._take(future)
+
+    def _take(self, future: Future[Row]) -> None:
+        point = self._waiting.pop(future)
+        try:
+            self._table.append(future.result())
+            self._outcome.done += 1
+        except RUN_ERRORS as error:
+            self._outcome.failed += 1
+            self.bar.say(f"failed: {point.label}: {error}\n  {point.command}")
+        self.bar.show(self._outcome.done, self._outcome.failed)
+
+
+def run(points: Sequence[Point], table: Table, *, jobs: int, fresh: bool = False,
+        guests: Guests | None = None) -> Outcome:  # fmt: skip
+    """Does the runs that the table lacks, or with `fresh` all of them.
+
+    A run that fails is told and counted, and has no row: the next sweep tries
+    it again. If interrupted, it ends with the runs that are under way.
+    """
+    guests = guests or RealGuests()
+    pending = list(points) if fresh else _pending(guests, points, table)
+    outcome = Outcome(known=len(points) - len(pending))
+    pool = ThreadPoolExecutor(jobs)
+    futures = {pool.submit(_run_one, guests, point): point for point in pending}
+    sweeping = _Sweeping(futures, table, outcome)
+    try:
+        sweeping.collect()
+    except KeyboardInterrupt:
+        sweeping.bar.say("stopping with the runs under way; the same command goes on from there")
+        pool.shutdown(cancel_futures=True)
+        sweeping.collect_ended()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+        sweeping.bar.close()
+    return outcome

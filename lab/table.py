@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of a sweep: a CSV file, one row per run, that only ever grows.
+
+A row is written at once and whole, so a sweep may be stopped at any time and
+taken up again. A run done again is another row; the last one counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+
+
+class TableError(RuntimeError):
+    """A file that is no such table."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run. The fields are the columns, in this order."""
+
+    sweep: str
+    cell: str
+    qdisc: str
+    words: str
+    """Of the qdisc, as typed to tc."""
+    kernel: str
+    """As given to lab run; release says which it was."""
+    seed: int
+    cc: str
+    flows: int
+    rtts: str
+    sessions: int
+    rate: str
+    ecn: str
+    gso: str
+    hint: str
+    jain: float
+    max_min_ratio: float
+    """inf if a flow received nothing."""
+    utilisation: float
+    sojourn_mean_ms: float
+    sojourn_p50_ms: float
+    sojourn_p95_ms: float
+    sojourn_p99_ms: float
+    sojourn_max_ms: float
+    marks: int
+    drops: int
+    retransmits: int
+    goodputs_mbps: str
+    """Of each flow, separated by semicolons: the sessions of the first RTT first."""
+    wall_s: float
+    reruns: int
+    release: str
+    revision: str
+    """Of git, with +dirty if the tree differed from it."""
+    inputs: str
+    """Hash of all that the run was made of."""
+    command: str
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """A run of the same identity would tell nothing new: the command says the rest."""
+        return (self.command, self.release, self.inputs)
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+METRICS = (
+    "jain", "max_min_ratio", "utilisation", "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms",
+    "sojourn_p99_ms", "sojourn_max_ms", "marks", "drops", "retransmits",
+)  # fmt: skip
+_TYPES = {"str": str, "int": int, "float": float}
+"""As the annotations of Row are spelt."""
+
+
+def _line(values: tuple[object, ...]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(
+        [f"{value:.6g}" if isinstance(value, float) else value for value in values]
+    )
+    return text.getvalue()
+
+
+def load(path: Path) -> list[Row]:
+    """Reads a table. A last line that was cut short is not there."""
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    head, *records = list(csv.reader(io.StringIO(whole))) or [[]]
+    if tuple(head) != COLUMNS:
+        raise TableError(f"{path}: not a table of this laboratory; its columns are others")
+    rows = []
+    for number, record in enumerate(records, 2):
+        try:
+            pairs = zip(fields(Row), record, strict=True)
+            rows.append(Row(*(_TYPES[str(field.type)](value) for field, value in pairs)))
+        except ValueError as error:
+            raise TableError(f"{path}: row {number}: {error}") from error
+    return rows
+
+
+class Table:
+    """A table being written."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("ab+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TableError(f"{path}: another sweep writes to it") from error
+        if not path.stat().st_size:
+            self._write(_line(COLUMNS))
+        self.rows = load(path)
+        self._cut_torn_line()
+
+    def _cut_torn_line(self) -> None:
+        self._file.seek(0)
+        self._file.truncate(self._file.read().rfind(b"\n") + 1)
+
+    def _write(self, line: str) -> None:
+        """One system call: another reader sees all of it or nothing."""
+        os.write(self._file.fileno(), line.encode())
+
+    def append(self, row: Row) -> None:
+        """Adds a row to the file."""
+        self._write(_line(astuple(row)))
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Lets others write to it."""
+        self._file.close()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Table]:
+    """A table to write to, made if there is none."""
+    table = Table(path)
+    try:
+        yield table
+    finally:
+        table.close()
