@@ -221,7 +221,7 @@ static bool zrtt_dissect_ipv4(const struct sk_buff *skb, struct zrtt_sched_data 
 
 	hdr->ip_off = off;
 	hdr->version = 4;
-	pkt->ect = INET_ECN_is_capable(iph->tos);
+	pkt->ect = !INET_ECN_is_not_ect(iph->tos);
 	key->addr = jhash_2words((__force u32)iph->saddr,
 				 (__force u32)iph->daddr, q->seed);
 	key->proto = iph->protocol;
@@ -279,7 +279,7 @@ static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data 
 
 	hdr->ip_off = off;
 	hdr->version = 6;
-	pkt->ect = INET_ECN_is_capable(ipv6_get_dsfield(ip6h));
+	pkt->ect = !INET_ECN_is_not_ect(ipv6_get_dsfield(ip6h));
 	key->addr = jhash2((const u32 *)&ip6h->saddr, 8, q->seed);
 	nexthdr = ip6h->nexthdr;
 	key->proto = nexthdr;
