@@ -53,8 +53,8 @@ enum zrtt_rtt_source {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @log_rtt: what @rtt_us adds to the regression, log2, Q6
- * @log_rate: what @rate adds to the regression, log2, Q6
+ * @log_rtt: what @rtt_us adds to the regression, log2, Q5
+ * @log_rate: what @rate adds to the regression, log2, Q5
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
@@ -314,14 +314,18 @@ static inline void zrtt_table_move(struct zrtt_table *to,
 	}
 }
 
-/* Put a value into the regression's range: log2 above @pivot, Q6. */
-static inline s16 zrtt_fit_log(u32 x, u32 pivot)
-{
-	return (s16)((zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >> (ZRTT_Q16 - 6));
-}
-
+/* A value as the regression sees it: log2 above @pivot, Q5. Pivot and format keep
+ * the products of sums over TC_ZRTT_FLOWS_MAX flows inside 63 bits.
+ */
+#define ZRTT_FIT_FRAC		5
 #define ZRTT_FIT_RTT_PIVOT	16	/* 65 ms */
 #define ZRTT_FIT_RATE_PIVOT	14	/* 1 Mbit/s */
+
+static inline s16 zrtt_fit_log(u32 x, u32 pivot)
+{
+	return (s16)((zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >>
+		     (ZRTT_Q16 - ZRTT_FIT_FRAC));
+}
 
 /* RTT_i by preference: hint of the last 30 s, handshake gap, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
