@@ -169,7 +169,7 @@ def _add_sweep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
         description="Runs all scenarios of a sweep file (lab/grid.py explains it) and adds a row "
         "for each to a table. Runs that the table has already, of the same command, kernel and "
         "sources, are not done again. Exit status 1 if a run failed, 2 if the file makes no sense.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        formatter_class=_Help,
     )
     p.add_argument("file", type=Path, metavar="FILE", help="such as lab/sweeps/fairness.toml")
     p.add_argument("--output", type=Path, metavar="FILE",
@@ -217,6 +217,8 @@ def _add_report(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 def _report(args: argparse.Namespace) -> int:
     if [path.suffix for path in args.files] == [".csv"]:
         return _report_sweep(args)
+    if args.markdown or args.check:
+        raise report.ReportError("--markdown and --check are for the CSV of a sweep")
     runs = [run for path in args.files for run in report.load(path)]
     print(report.table(runs))
     if args.png:
