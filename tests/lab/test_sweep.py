@@ -127,6 +127,16 @@ def test_lists_of_lists_multiply(load: Callable[[str], Sweep]) -> None:
     ]
 
 
+def test_cells_override_defaults(load: Callable[[str], Sweep]) -> None:
+    points = load(GRID + "rate = '5mbit'\nduration = 7.5\n").points(
+        seeds=[1], only=["lie", "reno-x1"]
+    )
+    assert {(p.cell, p.scenario.rate_bps, p.scenario.duration_s) for p in points} == {
+        ("reno-x1", 10_000_000, 60.0),
+        ("lie", 5_000_000, 7.5),
+    }
+
+
 def test_subset(load: Callable[[str], Sweep]) -> None:
     chosen = load(GRID).points(kernels=["6.12"], seeds=[7], only=["reno-*:ours", "*-x2:th*"])
     assert {p.label for p in chosen} == {
@@ -273,6 +283,27 @@ def test_failed_runs_are_counted_and_tried_again(
     assert "failed: cubic-x2 theirs seed 2 on uml: guest panicked" in capsys.readouterr().err
     guests.broken = set()
     assert do(plan, path, guests) == sweep.Outcome(known=10, done=8)
+
+
+def test_exit_status(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    plan, path, guests = load(GRID), tmp_path / "t.csv", FakeGuests()
+    guests.broken = {"fq_codel"}
+    monkeypatch.setattr(sweep, "RealGuests", lambda: guests)
+    words = ["lab", "sweep", str(plan.path), "--output", str(path), "--only", "reno-x1"]
+    monkeypatch.setattr(sys, "argv", [*words, "--seeds", "5,6"])
+    assert cli.main() == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[-1] == f"2 runs done, 2 failed, 0 known before; table: {path}"
+    assert {row.seed for row in table.load(path)} == {5, 6}
+    guests.broken = set()
+    assert cli.main() == 0
+    monkeypatch.setattr(sys, "argv", [*words, "--only", "no-such"])
+    assert cli.main() == 0
+    monkeypatch.setattr(sys, "argv", [*words[:-1], "no-such"])
+    assert cli.main() == 2
 
 
 def test_interrupted_sweep_goes_on(load: Callable[[str], Sweep], tmp_path: Path) -> None:
