@@ -128,12 +128,12 @@ def test_lists_of_lists_multiply(load: Callable[[str], Sweep]) -> None:
 
 
 def test_cells_override_defaults(load: Callable[[str], Sweep]) -> None:
-    points = load(GRID + "rate = '5mbit'\nduration = 7.5\n").points(
+    points = load(GRID + "rate = '5mbit'\nduration = 30\n").points(
         seeds=[1], only=["lie", "reno-x1"]
     )
     assert {(p.cell, p.scenario.rate_bps, p.scenario.duration_s) for p in points} == {
         ("reno-x1", 10_000_000, 60.0),
-        ("lie", 5_000_000, 7.5),
+        ("lie", 5_000_000, 30.0),
     }
 
 
