@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Installs what the laboratory needs of Debian and is not there yet. The kernels
-# and their headers it fetches itself, when it first needs one.
+# and their headers it fetches itself, when it first needs one. Arguments are
+# further packages.
 set -euo pipefail
 
 packages="
@@ -9,6 +10,7 @@ packages="
 	iproute2 busybox-static
 	qemu-system-x86 seabios
 	python3-matplotlib
+	$*
 "
 
 missing=
