@@ -30,6 +30,11 @@ from frames import (
     tcp_hint,
 )
 
+EXPERIMENTS = (
+    "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "ecn",
+    "tap", "handshake",
+)  # fmt: skip
+
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
 HINT = 1250

@@ -6,14 +6,9 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-
-from cases import DATA
+from cases import DATA, EXPERIMENTS
 from guests import KERNELS, Guest, Report, start
 
-EXPERIMENTS = (
-    "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "ecn",
-    "tap", "handshake",
-)  # fmt: skip
 # Less than the 256 MB that the largest table takes.
 SMALL_MB = 200
 

@@ -8,16 +8,15 @@ import re
 from typing import Any
 
 import pytest
-
 from cases import (
     BAD_ATTRIBUTES,
+    EXPERIMENTS,
     PARAMETER_PARTS,
     PARAMETERS,
     REFUSED_BY_TC,
     BadAttribute,
     Parameter,
 )
-from conftest import EXPERIMENTS
 from guests import Report
 
 PING_PACKETS = 3
