@@ -10,7 +10,19 @@ import shlex
 import sys
 from pathlib import Path
 
-from lab import build, demo, grid, initramfs, kernels, report, runner, summary, sweep, table
+from lab import (
+    build,
+    demo,
+    grid,
+    initramfs,
+    kernels,
+    report,
+    runner,
+    summary,
+    sweep,
+    sweepfile,
+    table,
+)
 from lab.engine import KERNELS, GuestError, get_engine
 from lab.progress import Board
 from lab.result import Result, ResultError
@@ -166,8 +178,8 @@ def _add_sweep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     p = commands.add_parser(
         "sweep",
         help="a grid of scenarios, into a table",
-        description="Runs all scenarios of a sweep file (lab/grid.py explains it) and adds a row "
-        "for each to a table. Runs that the table has already, of the same command, kernel and "
+        description="Runs all scenarios of a sweep file (lab/sweepfile.py explains it) and adds a "
+        "row for each to a table. Runs that the table has already, of the same command, kernel and "
         "sources, are not done again. Exit status 1 if a run failed, 2 if the file makes no sense.",
         formatter_class=_Help,
     )
@@ -186,7 +198,7 @@ def _add_sweep(commands: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 
 def _sweep(args: argparse.Namespace) -> int:
-    plan = grid.load(args.file)
+    plan = sweepfile.load(args.file)
     points = plan.points(kernels=args.kernel, seeds=args.seeds, only=args.only)
     if not points:
         raise grid.GridError(f"{args.file}: --only {' '.join(args.only)}: matches nothing")
@@ -229,7 +241,7 @@ def _report(args: argparse.Namespace) -> int:
 def _report_sweep(args: argparse.Namespace) -> int:
     rows = table.load(args.files[0])
     print(summary.render(rows, markdown=args.markdown))
-    misses = summary.misses(grid.load(args.check), rows) if args.check else []
+    misses = summary.misses(sweepfile.load(args.check), rows) if args.check else []
     for miss in misses:
         print(f"missed: {miss}", file=sys.stderr)
     return 1 if misses else 0

@@ -1,50 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads a sweep file: a grid of scenarios, and the targets their results must meet.
-
-    kernel = "uml"                      # or a list
-    seeds = [1, 2, 3]
-
-    [defaults]                          # options of `lab run`, by the same names
-    rate = "20mbit"
-
-    [qdiscs]                            # name = what to type after "tc qdisc add ..."
-    zrtt = "zrtt limit 1000"
-    cake = "cake"
-
-    [cells."{cc}-20x{sessions}"]        # each list multiplies; the name says which is which
-    rtts = "20ms..400ms/20"
-    cc = ["reno", "cubic"]
-    sessions = [2, 4]
-    qdiscs = ["zrtt"]                   # only these; default all
-
-    [[target]]                          # of each seed, in all cells that match
-    qdisc = "zrtt"
-    cell = "*x[24]"                     # or a list
-    metric = "jain"                     # a numeric column of the table
-    min = 0.99                          # and/or max
-
-    [[target]]                          # the worst Jain above the best of these
-    qdisc = "zrtt"
-    cell = "*"
-    beats = ["cake"]
-
-`liar` and `step` may be repeated on the command line, so their value is a list
-already; a list of lists multiplies.
-"""
+"""A grid of scenarios, and the targets their results must meet; lab/sweepfile.py reads it."""
 
 from __future__ import annotations
 
-import itertools
-import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from lab.engine import KERNELS
 from lab.scenario import (
     Scenario,
     ScenarioError,
@@ -54,7 +19,6 @@ from lab.scenario import (
     parse_liar,
     parse_rtts,
 )
-from lab.table import METRICS
 from lab.units import parse_rate
 
 Options = Mapping[str, Any]
@@ -71,7 +35,7 @@ def _switch(text: str) -> bool:
 
 
 # What an option of `lab run` means for the Scenario.
-_FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
+FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "rate": lambda text: {"rate_bps": parse_rate(text)},
     "rtts": lambda text: {"rtts_ms": parse_rtts(text)},
     "sessions": lambda text: {"sessions": int(text)},
@@ -84,18 +48,7 @@ _FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "duration": lambda text: {"duration_s": float(text)},
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
 }
-_REPEATED = ("liar", "step")
-# Spelt out in each command line, so that it means the same for ever.
-_DEFAULTS: Options = {
-    "rate": "20mbit",
-    "sessions": "1",
-    "cc": "cubic",
-    "ecn": "on",
-    "gso": "off",
-    "hint": "packet",
-    "warmup": "20",
-    "duration": "60",
-}
+REPEATED = ("liar", "step")
 
 
 @dataclass(frozen=True)
@@ -115,7 +68,7 @@ class Point:
         scenario = self.scenario
         words = ["--kernel", scenario.kernel, "--qdisc", scenario.qdisc]
         for name, value in self.options.items():
-            for text in value if name in _REPEATED else [value]:
+            for text in value if name in REPEATED else [value]:
                 words += [f"--{name}", text]
         words += ["--seed", str(scenario.seed)]
         return shlex.join(["python3", "-m", "lab", "run", *words])
@@ -186,13 +139,13 @@ class Sweep:
         fields: dict[str, Any] = {}
         for name, value in cell.options.items():
             try:
-                fields |= _FIELDS[name](value)
+                fields |= FIELDS[name](value)
             except ValueError as error:  # of a unit, a scenario or a number
                 raise GridError(f"{self.path}: cells.{cell.name}: {name}: {error}") from error
         try:
             scenario = Scenario(kernel=kernel, qdisc=self.qdiscs[qdisc], seed=seed, **fields)
             return Point(self.name, cell.name, qdisc, cell.options, scenario.check())
-        except ScenarioError as error:
+        except ValueError as error:
             raise GridError(f"{self.path}: cells.{cell.name}, qdiscs.{qdisc}: {error}") from error
 
 
@@ -200,168 +153,3 @@ def _selects(pattern: str, cell: str, qdisc: str) -> bool:
     """Reads CELLGLOB[:QDISCGLOB]."""
     of_cell, _, of_qdisc = pattern.partition(":")
     return fnmatchcase(cell, of_cell) and fnmatchcase(qdisc, of_qdisc or "*")
-
-
-class _Reader:
-    """Takes a document apart; what is wrong with it is said with file and key."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self.top: dict[str, Any] = tomllib.loads(path.read_text())
-        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise GridError(f"{path}: {error}") from error
-
-    def error(self, key: str, message: str) -> GridError:
-        return GridError(f"{self.path}: {key}: {message}")
-
-    def known(self, table: Options, key: str, allowed: Iterable[str]) -> None:
-        """Refuses keys that nobody would read."""
-        names = list(allowed)
-        for unknown in set(table) - set(names):
-            where = f"{key}.{unknown}" if key else unknown
-            raise self.error(where, f"unknown; one of {', '.join(names)}")
-
-    def table(self, key: str, *, needed: bool) -> dict[str, Any]:
-        value = self.top.get(key, {})
-        if not isinstance(value, dict) or (needed and not value):
-            raise self.error(key, "want a table" + (" with something in it" if needed else ""))
-        return value
-
-    def several(self, table: Options, key: str, kind: type, where: str) -> tuple[Any, ...]:
-        """A value, or a list of them."""
-        value = table[key]
-        values = value if isinstance(value, list) else [value]
-        if not values or not all(type(item) is kind for item in values):
-            raise self.error(where, f"want {kind.__name__}, or a list of them")
-        return tuple(values)
-
-    def text(self, where: str, value: Any) -> str:
-        """An option's value as one would type it."""
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise self.error(where, "want what one would type after the option of lab run")
-        return value if isinstance(value, str) else f"{value:g}" if value else "0"
-
-    def choices(self, where: str, name: str, value: Any) -> list[Any]:
-        """All values of an option."""
-        if name not in _REPEATED:
-            values = value if isinstance(value, list) else [value]
-            made: list[Any] = [self.text(where, item) for item in values]
-        else:
-            if not isinstance(value, list):
-                raise self.error(where, "want a list")
-            lists = value if any(isinstance(item, list) for item in value) else [value]
-            made = [[self.text(where, item) for item in self._list(where, v)] for v in lists]
-        if not made:
-            raise self.error(where, "an empty list")
-        return made
-
-    def _list(self, where: str, value: Any) -> list[Any]:
-        if not isinstance(value, list):
-            raise self.error(where, "want a list of lists, or of none")
-        return value
-
-    def qdiscs(self) -> dict[str, str]:
-        table = self.table("qdiscs", needed=True)
-        for name, words in table.items():
-            if not isinstance(words, str) or not words.strip():
-                raise self.error(f"qdiscs.{name}", "want the words for tc")
-        return table
-
-    def _named(self, names: tuple[str, ...], qdiscs: Iterable[str], where: str) -> tuple[str, ...]:
-        for name in set(names) - set(qdiscs):
-            raise self.error(where, f"no {name} among the qdiscs")
-        return names
-
-    def cells(self, qdiscs: Iterable[str]) -> tuple[Cell, ...]:
-        defaults = self.table("defaults", needed=False)
-        self.known(defaults, "defaults", _FIELDS)
-        found: dict[str, Cell] = {}
-        for pattern, table in self.table("cells", needed=True).items():
-            where = f"cells.{pattern}"
-            if not isinstance(table, dict):
-                raise self.error(where, "want a table")
-            self.known(table, where, [*_FIELDS, "qdiscs"])
-            own = {name: value for name, value in table.items() if name != "qdiscs"}
-            options = {**_DEFAULTS, **defaults, **own}
-            if "rtts" not in options:
-                raise self.error(where, "has no rtts")
-            names = tuple(qdiscs)
-            if "qdiscs" in table:
-                of = f"{where}.qdiscs"
-                names = self._named(self.several(table, "qdiscs", str, of), names, of)
-            for cell in self._expand(pattern, options, names):
-                if cell.name in found:
-                    raise self.error(where, f"two cells {cell.name}; put {{OPTION}} in the name")
-                found[cell.name] = cell
-        return tuple(found.values())
-
-    def _expand(self, pattern: str, options: Options, qdiscs: tuple[str, ...]) -> Iterable[Cell]:
-        ordered = [name for name in _FIELDS if name in options]
-        values = [self.choices(f"cells.{pattern}.{name}", name, options[name]) for name in ordered]
-        for chosen in itertools.product(*values):
-            cell = dict(zip(ordered, chosen, strict=True))
-            yield Cell(self._cell_name(pattern, cell), cell, qdiscs)
-
-    def _cell_name(self, pattern: str, options: Options) -> str:
-        def value(match: re.Match[str]) -> str:
-            if match[1] not in options:
-                raise self.error(f"cells.{pattern}", f"no option {match[1]} to name it by")
-            return str(options[match[1]])
-
-        return re.sub(r"\{(\w*)\}", value, pattern)
-
-    def targets(self, qdiscs: Iterable[str], cells: tuple[Cell, ...]) -> tuple[Target, ...]:
-        tables = self.top.get("target", [])
-        if not isinstance(tables, list):
-            raise self.error("target", "want [[target]]")
-        names = tuple(qdiscs)
-        made = []
-        for number, table in enumerate(tables, 1):
-            target = self._target(f"target {number}", table, names)
-            if not any(target.covers(cell.name) for cell in cells):
-                raise self.error(f"target {number}.cell", "matches no cell")
-            made.append(target)
-        return tuple(made)
-
-    def _target(self, where: str, table: Options, qdiscs: tuple[str, ...]) -> Target:
-        self.known(table, where, ("qdisc", "cell", "metric", "min", "max", "beats"))
-        for key in ("qdisc", "cell"):
-            if key not in table:
-                raise self.error(where, f"has no {key}")
-        (qdisc,) = self._named((str(table["qdisc"]),), qdiscs, f"{where}.qdisc")
-        cells = self.several(table, "cell", str, f"{where}.cell")
-        bounds = {key: table.get(key) for key in ("min", "max")}
-        for key, bound in bounds.items():
-            if bound is not None and type(bound) not in (int, float):
-                raise self.error(f"{where}.{key}", "want a number")
-        if "beats" in table:
-            if "metric" in table or any(bound is not None for bound in bounds.values()):
-                raise self.error(where, "beats is about Jain's index alone: no metric, min or max")
-            of = f"{where}.beats"
-            rivals = self._named(self.several(table, "beats", str, of), qdiscs, of)
-            return Target(qdisc, cells, "jain", None, None, rivals)
-        if table.get("metric") not in METRICS:
-            raise self.error(f"{where}.metric", f"one of {', '.join(METRICS)}")
-        if all(bound is None for bound in bounds.values()):
-            raise self.error(where, "has neither min nor max, nor beats")
-        return Target(qdisc, cells, table["metric"], bounds["min"], bounds["max"], ())
-
-
-def load(path: Path) -> Sweep:
-    """Reads a sweep file. Raises GridError if anything in it would not run."""
-    reader = _Reader(path)
-    reader.known(reader.top, "", ("kernel", "seeds", "defaults", "qdiscs", "cells", "target"))
-    kernels, seeds = ("uml",), (1,)
-    if "kernel" in reader.top:
-        kernels = reader.several(reader.top, "kernel", str, "kernel")
-        for kernel in set(kernels) - set(KERNELS):
-            raise reader.error("kernel", f"no {kernel}; one of {', '.join(KERNELS)}")
-    if "seeds" in reader.top:
-        seeds = reader.several(reader.top, "seeds", int, "seeds")
-    qdiscs = reader.qdiscs()
-    cells = reader.cells(qdiscs)
-    targets = reader.targets(qdiscs, cells)
-    sweep = Sweep(path.stem, path, kernels, seeds, qdiscs, cells, targets)
-    sweep.points()  # each is checked as it is made
-    return sweep

@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, grid, summary, sweep, table
+from lab import cli, summary, sweep, sweepfile, table
 from lab.engine import GuestError
 from lab.grid import GridError, Sweep
 from lab.result import FlowResult, Result, Sojourn
 from lab.scenario import Scenario
 from lab.table import Row, Table, TableError
 
-FILES = Path(grid.__file__).with_name("sweeps")
+FILES = Path(sweepfile.__file__).with_name("sweeps")
 GRID = """
 seeds = [1, 2]
 [defaults]
@@ -48,7 +48,7 @@ def load(tmp_path: Path) -> Callable[[str], Sweep]:
     def read(text: str) -> Sweep:
         path = tmp_path / "small.toml"
         path.write_text(text)
-        return grid.load(path)
+        return sweepfile.load(path)
 
     return read
 
@@ -150,7 +150,7 @@ def test_subset(load: Callable[[str], Sweep]) -> None:
 @pytest.mark.parametrize("name", sorted(path.stem for path in FILES.glob("*.toml")))
 def test_command_says_it_all(name: str) -> None:
     """Pasted into a shell, it is the very scenario, whatever the defaults."""
-    for point in grid.load(FILES / f"{name}.toml").points():
+    for point in sweepfile.load(FILES / f"{name}.toml").points():
         python, dash_m, lab, *words = shlex.split(point.command)
         assert (python, dash_m, lab) == ("python3", "-m", "lab")
         assert cli._scenario(cli.parser().parse_args(words)) == point.scenario
@@ -158,7 +158,7 @@ def test_command_says_it_all(name: str) -> None:
 
 def test_release_is_swept() -> None:
     """The cells that the first release is measured by."""
-    plan = grid.load(FILES / "fairness.toml")
+    plan = sweepfile.load(FILES / "fairness.toml")
     flows = {p.cell: len(p.scenario.flows) for p in plan.points()}
     of_one_cc = {"5x1": 5, "10x1": 10, "20x1": 20, "30x1": 30,
                  "20x2": 40, "20x4": 80, "20x6": 120, "20x10": 200}  # fmt: skip
@@ -192,6 +192,7 @@ def test_release_is_swept() -> None:
         (("-x{sessions}", "{seed}"), "no option seed"),
         (('qdiscs = ["ours"]', 'qdiscs = ["mine"]'), "cells.lie.qdiscs: no mine"),
         (('theirs = "fq_codel"', 'theirs = ""'), "qdiscs.theirs: want"),
+        (('theirs = "fq_codel"', 'theirs = "\\"x"'), "qdiscs.theirs: No closing"),
         (('["0:10", "1:0.1"]', '"0:10"'), "cells.lie.liar: want a list"),
         (('["0:10", "1:0.1"]', '["0:10", ["1:2"]]'), "cells.lie.liar: want a list of lists"),
         (('"1:0.1"', '"9:2"'), "cells.lie, qdiscs.ours: --liar 9"),
