@@ -32,12 +32,14 @@ enum zrtt_verdict {
 #define ZRTT_WEIGHT_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
 #define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
 
-/* alpha auto: the exponent moves against the slope of log rate over log RTT,
- * by this share of it per regression.
+/* alpha auto: the exponent moves against the slope of log rate over log RTT, by
+ * this share of it per regression. The ridge, a spread of RTTs of 9 % added to
+ * the real one, keeps flows of equal RTT from finding a slope in noise.
  */
 #define ZRTT_FIT_GAIN_SHIFT	4
 #define ZRTT_FIT_EPOCHS		4	/* a regression per 0.5 s */
-#define ZRTT_FIT_FLOWS		2	/* fewer have no slope */
+#define ZRTT_FIT_RIDGE		16	/* (0.125 octaves)^2, Q5 squared */
+#define ZRTT_FIT_START		((s32)ZRTT_Q16_ONE)
 
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
@@ -113,12 +115,13 @@ static inline u32 zrtt_alpha_capped(u32 pth_q30, u32 p_avg_q30, u32 cap_q16)
  */
 static inline s32 zrtt_fit_step(const struct zrtt_table *t)
 {
-	s64 var = (s64)t->fit_n * t->fit_xx - t->fit_x * t->fit_x;
-	s64 cov = (s64)t->fit_n * t->fit_xy - t->fit_x * t->fit_y;
+	s64 n = t->fit_n;
+	s64 var = n * t->fit_xx - t->fit_x * t->fit_x + n * n * ZRTT_FIT_RIDGE;
+	s64 cov = n * t->fit_xy - t->fit_x * t->fit_y;
 	s32 log_slope;
 	u32 slope_q16;
 
-	if (t->fit_n < ZRTT_FIT_FLOWS || var <= 0 || !cov)
+	if (!cov)
 		return 0;
 	log_slope = zrtt_log2(cov < 0 ? -cov : cov) - zrtt_log2(var);
 	slope_q16 = zrtt_exp2(zrtt_clamp_log(log_slope, ZRTT_TRUST_LOG_MAX));
@@ -126,32 +129,36 @@ static inline s32 zrtt_fit_step(const struct zrtt_table *t)
 	return cov < 0 ? (s32)slope_q16 : -(s32)slope_q16;
 }
 
-/* The exponent of the moment. */
-static inline u32 zrtt_alpha(const struct zrtt_law_params *params,
-			     struct zrtt_law *law, const struct zrtt_table *t,
-			     u32 p_avg_q30, u32 epoch)
+/* The exponent of the regression, not above @cap_q16. */
+static inline u32 zrtt_alpha_auto(struct zrtt_law *law,
+				  const struct zrtt_table *t, u32 cap_q16,
+				  u32 epoch)
 {
-	s32 alpha_q16;
+	s32 alpha_q16 = law->fit_epoch ? (s32)law->alpha_q16 : ZRTT_FIT_START;
 
-	switch (params->alpha_kind) {
-	case ZRTT_ALPHA_FIXED:
-		return params->alpha_q16;
-	case ZRTT_ALPHA_PAPER:
-		return zrtt_alpha_capped(params->pth_q30, p_avg_q30,
-					 ZRTT_ALPHA_PAPER_MAX);
-	case ZRTT_ALPHA_CAPPED:
-		return zrtt_alpha_capped(params->pth_q30, p_avg_q30,
-					 params->alpha_max_q16);
-	}
-	alpha_q16 = (s32)law->alpha_q16;
 	if (epoch - law->fit_epoch >= ZRTT_FIT_EPOCHS) {
 		law->fit_epoch = epoch;
 		alpha_q16 += zrtt_fit_step(t);
 	}
 	if (alpha_q16 < 0)
 		return 0;
-	return (u32)alpha_q16 < params->alpha_max_q16 ? (u32)alpha_q16 :
-							params->alpha_max_q16;
+	return (u32)alpha_q16 < cap_q16 ? (u32)alpha_q16 : cap_q16;
+}
+
+/* The exponent of the moment. */
+static inline u32 zrtt_alpha(const struct zrtt_law_params *params,
+			     struct zrtt_law *law, const struct zrtt_table *t,
+			     u32 p_avg_q30, u32 epoch)
+{
+	u32 cap_q16 = params->alpha_kind == ZRTT_ALPHA_PAPER ?
+		      ZRTT_ALPHA_PAPER_MAX : params->alpha_max_q16;
+
+	if (params->alpha_kind == ZRTT_ALPHA_FIXED)
+		return params->alpha_q16;
+	cap_q16 = zrtt_alpha_capped(params->pth_q30, p_avg_q30, cap_q16);
+	if (params->alpha_kind == ZRTT_ALPHA_AUTO)
+		return zrtt_alpha_auto(law, t, cap_q16, epoch);
+	return cap_q16;
 }
 
 /**

@@ -143,8 +143,8 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 		params->handshake = true;
 		params->ctl.kind = ZRTT_CTL_PI2;
 		params->law = (struct zrtt_law_params) {
-			.alpha_kind = ZRTT_ALPHA_CAPPED,
-			.alpha_max_q16 = ZRTT_Q16_ONE * 5 / 4,
+			.alpha_kind = ZRTT_ALPHA_AUTO,
+			.alpha_max_q16 = 2 * ZRTT_Q16_ONE,
 			.pth_q30 = ZRTT_PERCENT(4, 1),
 			.feedback = 2,
 			.mark_max_q30 = ZRTT_PERCENT(10, 1),

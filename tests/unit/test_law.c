@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* law.h against the printed equations, in floats. */
+#include <stdlib.h>
 #include "unit.h"
 #include <zrtt/law.h>
 
@@ -139,6 +140,37 @@ static void auto_alpha_stays_in_range_and_takes_its_time(void **state)
 		}
 		assert_int_equal(law.alpha_q16, slopes[i] < 0 ? ZRTT_Q16_ONE : 0);
 	}
+}
+
+/* Under congestion the regression must not hold alpha above P_th / P_b_avg. */
+static void auto_alpha_is_capped_too(void **state)
+{
+	const struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_AUTO,
+		.alpha_max_q16 = 2 * ZRTT_Q16_ONE,
+		.pth_q30 = ZRTT_P_ONE / 25,
+	};
+	const struct zrtt_table t = {
+		.live = 2, .rated = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = -1000,
+	};
+	struct zrtt_law law = { .alpha_q16 = 2 * ZRTT_Q16_ONE, .fit_epoch = 1 };
+
+	(void)state;
+	zrtt_law_tick(&params, &law, &t, 0, ZRTT_P_ONE / 10, 0, 100);
+	assert_near(W(law.alpha_q16), 0.4, 1e-3);
+}
+
+/* Rates that differ by chance have no slope over RTTs that hardly do. */
+static void auto_alpha_finds_no_slope_in_equal_rtts(void **state)
+{
+	/* two flows: RTTs one unit (2 %) apart, rates an octave apart */
+	const struct zrtt_table t = {
+		.live = 2, .rated = 2, .fit_n = 2, .fit_x = 1, .fit_y = 32,
+		.fit_xx = 1, .fit_xy = 32,
+	};
+
+	(void)state;
+	assert_in_range(abs(zrtt_fit_step(&t)), 0, ZRTT_Q16_ONE / 16 / 2);
 }
 
 /* P_i = P_b (RTT_avg / RTT_i)^alpha (r_i / r_avg)^feedback, within 1 %. */
@@ -513,6 +545,8 @@ int main(void)
 		cmocka_unit_test(alpha_is_fixed),
 		cmocka_unit_test(auto_alpha_moves_against_the_slope),
 		cmocka_unit_test(auto_alpha_stays_in_range_and_takes_its_time),
+		cmocka_unit_test(auto_alpha_is_capped_too),
+		cmocka_unit_test(auto_alpha_finds_no_slope_in_equal_rtts),
 		cmocka_unit_test(probability_is_the_equation),
 		cmocka_unit_test(mrtt_is_the_square_of_the_ratio),
 		cmocka_unit_test(unknown_rtt_counts_as_the_average),

@@ -112,7 +112,7 @@ static void presets_are_what_the_design_says(void **state)
 		assert_int_equal(p.law.mark_max_q30 == ZRTT_P_ONE, !own);
 	}
 	zrtt_params_preset(&p, ZRTT_MODE_ZRTT);
-	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_CAPPED);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_AUTO);
 	zrtt_params_preset(&p, ZRTT_MODE_PAPER);
 	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_PAPER);
 	assert_near(p.law.pth_q30, 0.05 * ZRTT_P_ONE, 1);
