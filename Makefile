@@ -52,7 +52,7 @@ clean:
 
 # A readable refusal instead of a page of compiler errors.
 check-kernel:
-	@release=$$($(MAKE) -s -C $(KDIR) kernelrelease 2>/dev/null) || { \
+	@release=$$($(MAKE) -s --no-print-directory -C $(KDIR) kernelrelease 2>/dev/null) || { \
 		echo "sch_zrtt: no kernel headers in $(KDIR);" \
 		     "install linux-headers-$$(uname -r) or give KDIR=..." >&2; exit 1; }; \
 	oldest=$$(printf '%s\n' $(KERNEL_MIN) "$$release" | sort -V | head -n 1); \

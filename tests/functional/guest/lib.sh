@@ -26,6 +26,7 @@ link() {
 }
 
 pair() {
+	[ -p /tmp/never ] || busybox mkfifo /tmp/never
 	hosts a b
 	link a a0 b b0
 	ip -n a addr add 10.0.0.1/24 dev a0
@@ -64,8 +65,7 @@ inject() {
 # bulk KBYTES [PORT]: a TCP transfer from a to b, to its end
 bulk() {
 	port=${2:-5000}
-	# nc ends when its input does: a pipe open for both never does
-	[ -p /tmp/never ] || busybox mkfifo /tmp/never
+	# nc ends when its input does, and that of a pipe open both ways never does
 	ip netns exec b nc -l -p "$port" <>/tmp/never >/dev/null &
 	sleep 0.1
 	dd if=/dev/zero bs=1k count="$1" 2>/dev/null |

@@ -21,6 +21,7 @@ for i in 1 2 3 4 5; do
 	tc -n a qdisc replace dev a0 parent 1:1 handle 8: zrtt limit "10$i"
 done
 wait
+bulk 200 5005
 stats smp.replaced a a0
 part smp.cpus
 nproc
