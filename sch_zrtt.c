@@ -571,9 +571,11 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 
 /* Set-up and netlink */
 
+/* A table too large is an error to report, not a reason to kill a process. */
 static struct zrtt_flow *zrtt_alloc_flows(u32 flows)
 {
-	return kvcalloc(flows, sizeof(struct zrtt_flow), GFP_KERNEL);
+	return kvcalloc(flows, sizeof(struct zrtt_flow),
+			GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
 #define ZRTT_RANGE(name, lo, hi)						\
