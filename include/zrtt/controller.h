@@ -266,7 +266,6 @@ static inline void zrtt_ctl_forget(const struct zrtt_ctl_params *params,
 	ctl->root_q30 = halvings_q16 >> ZRTT_Q16 > ZRTT_P_SHIFT ? 0 :
 		zrtt_mul_q16(ctl->root_q30, zrtt_exp2(-(s32)halvings_q16));
 	ctl->p_q30 = (u32)(((u64)ctl->root_q30 * ctl->root_q30) >> ZRTT_P_SHIFT);
-	ctl->sojourn_us = 0;
 }
 
 #endif
