@@ -22,6 +22,7 @@ from lab import build
 from lab.engine import GuestJob, get_engine
 
 KERNELS = ("6.1", "6.12")
+PROGRAMS = ("frames", "nlset")
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "out" / "functional"
 
@@ -98,7 +99,7 @@ class Guest:
         engine = get_engine(self.kernel)
         folder = OUT / f"{self.kernel}-{self.cpus}cpu-{self.memory_mb}mb"
         folder.mkdir(parents=True, exist_ok=True)
-        files = {"frames": program("frames"), "nlset": program("nlset")}
+        files = {name: program(name) for name in PROGRAMS}
         files |= {path.name: path for path in (HERE / "guest").glob("*.sh")}
         for name, lines in self.data.items():
             files[name] = folder / name
@@ -120,9 +121,13 @@ class Guest:
         return Report(output.result)
 
 
+Reports = dict[str, Future[Report]]
+
 _POOL = ThreadPoolExecutor(max_workers=len(KERNELS))
 
 
-def start(guests: Sequence[Guest]) -> dict[str, Future[Report]]:
+def start(guests: Sequence[Guest]) -> Reports:
     """Starts guests side by side; by kernel."""
+    for name in PROGRAMS:
+        program(name)  # here, so that no two guests build it at once
     return {guest.kernel: _POOL.submit(guest.run) for guest in guests}
