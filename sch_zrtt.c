@@ -132,17 +132,26 @@ struct zrtt_key {
 	u32 proto;
 };
 
+/* The first hint of a packet counts; to strip it, it must be found, too. */
+static bool zrtt_wants_hint(const struct zrtt_sched_data *q,
+			    const struct zrtt_headers *hdr)
+{
+	return !hdr->hint_len &&
+	       (q->params.hint != ZRTT_HINT_IGNORE || q->params.strip);
+}
+
 /* Remember a hint found at @area_off + hint->off, or count a bad one. */
-static void zrtt_take_hint(struct zrtt_stats *stats, enum zrtt_hint_status status,
+static void zrtt_take_hint(struct zrtt_sched_data *q, enum zrtt_hint_status status,
 			   const struct zrtt_hint *hint, u32 area_off,
 			   struct zrtt_headers *hdr, struct zrtt_arrival *pkt)
 {
 	if (status == ZRTT_HINT_BAD)
-		stats->hint_bad++;
+		q->stats.hint_bad++;
 	if (status != ZRTT_HINT_OK)
 		return;
-	stats->hint_ok++;
-	pkt->rtt_us = zrtt_hint_to_us(hint->units);
+	q->stats.hint_ok++;
+	if (q->params.hint != ZRTT_HINT_IGNORE)
+		pkt->rtt_us = zrtt_hint_to_us(hint->units);
 	hdr->hint_off = area_off + hint->off;
 	hdr->hint_len = hint->len;
 }
@@ -163,14 +172,13 @@ static void zrtt_dissect_tcp(const struct sk_buff *skb, struct zrtt_sched_data *
 	if (!th)
 		return;
 	pkt->handshake = th->syn;
-	if (pkt->rtt_us || q->params.hint == ZRTT_HINT_IGNORE ||
-	    th->doff * 4 <= sizeof(*th))
+	if (!zrtt_wants_hint(q, hdr) || th->doff * 4 <= sizeof(*th))
 		return;
 
 	len = th->doff * 4 - sizeof(*th);
 	area = skb_header_pointer(skb, off + sizeof(*th), len, area_buf);
 	status = area ? zrtt_hint_tcp(area, len, &hint) : ZRTT_HINT_BAD;
-	zrtt_take_hint(&q->stats, status, &hint, off + sizeof(*th), hdr, pkt);
+	zrtt_take_hint(q, status, &hint, off + sizeof(*th), hdr, pkt);
 	if (status == ZRTT_HINT_OK) {
 		hdr->hint_tcp = true;
 		hdr->tcp_off = off;
@@ -226,12 +234,12 @@ static bool zrtt_dissect_ipv4(const struct sk_buff *skb, struct zrtt_sched_data 
 				 (__force u32)iph->daddr, q->seed);
 	key->proto = iph->protocol;
 
-	if (iph->ihl > 5 && q->params.hint != ZRTT_HINT_IGNORE) {
+	if (iph->ihl > 5 && zrtt_wants_hint(q, hdr)) {
 		len = iph->ihl * 4 - sizeof(*iph);
 		area = skb_header_pointer(skb, off + sizeof(*iph), len, area_buf);
 		status = area ? zrtt_hint_ipv4(area, len, READ_ONCE(ipv4_option),
 					       &hint) : ZRTT_HINT_BAD;
-		zrtt_take_hint(&q->stats, status, &hint, off + sizeof(*iph), hdr,
+		zrtt_take_hint(q, status, &hint, off + sizeof(*iph), hdr,
 			       pkt);
 	}
 	/* only the first fragment has ports: keep all of them together */
@@ -254,12 +262,12 @@ static void zrtt_dissect_ipv6_options(const struct sk_buff *skb,
 	struct zrtt_hint hint;
 	const u8 *area;
 
-	if (pkt->rtt_us || q->params.hint == ZRTT_HINT_IGNORE)
+	if (!zrtt_wants_hint(q, hdr))
 		return;
 	off += sizeof(struct ipv6_opt_hdr);
 	area = skb_header_pointer(skb, off, have, area_buf);
 	status = area ? zrtt_hint_ipv6(area, have, total, &hint) : ZRTT_HINT_BAD;
-	zrtt_take_hint(&q->stats, status, &hint, off, hdr, pkt);
+	zrtt_take_hint(q, status, &hint, off, hdr, pkt);
 }
 
 static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data *q,
