@@ -94,6 +94,11 @@ def test_blanked_hints_are_counted_and_used(report: Report) -> None:
     assert qdisc["hint_stripped"] == qdisc["hint_ok"] == qdisc["flows_hinted"] == hinted
 
 
+def test_hints_are_blanked_even_if_ignored(report: Report) -> None:
+    before, after = report.qdisc("strip.stats"), report.qdisc("strip.ignored")
+    assert after["hint_stripped"] == 2 * before["hint_stripped"]
+
+
 # Marking
 
 

@@ -9,3 +9,6 @@ wait $!
 part strip.received
 cat /tmp/got
 stats strip.stats a a0
+tc -n a qdisc change dev a0 root zrtt hint ignore
+inject a0 <"$LAB/strip"
+stats strip.ignored a a0
