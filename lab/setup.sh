@@ -6,7 +6,7 @@
 set -euo pipefail
 
 packages="
-	python3 gcc libc6-dev make kmod
+	python3 gcc libc6-dev make kmod git
 	iproute2 busybox-static
 	qemu-system-x86 seabios
 	python3-matplotlib
