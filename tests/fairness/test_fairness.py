@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "fairness"
 SCENARIO = (
-    "--kernel 6.12 --rate 10mbit --rtts 20ms..200ms/10 --cc reno --warmup 10 --duration 20 --seed 1"
+    "--kernel 6.12 --rate 10mbit --rtts 20ms..200ms/10 --cc reno --warmup 20 --duration 30 --seed 1"
 )
 MODES = ("zrtt", "blue")
 
