@@ -142,6 +142,13 @@ static inline void zrtt_ctl_set(struct zrtt_ctl *ctl, u32 p_q30)
 	ctl->root_q30 = zrtt_p_sqrt(p_q30);
 }
 
+/* The same from PI2's side: p' is given. */
+static inline void zrtt_ctl_set_root(struct zrtt_ctl *ctl, u32 root_q30)
+{
+	ctl->root_q30 = root_q30;
+	ctl->p_q30 = (u32)(((u64)root_q30 * root_q30) >> ZRTT_P_SHIFT);
+}
+
 /**
  * zrtt_blue_overflow() - the queue is above q_lim or dropped a packet
  * @params: parameters
@@ -203,13 +210,13 @@ static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
 	s64 slope = (s64)sojourn_us - ctl->sojourn_us;
 	s64 delta = (error * (s64)params->pi2_alpha +
 		     slope * (s64)ZRTT_PI2_BETA) >> ZRTT_PI2_FRAC;
+	u32 root_q30 = zrtt_p_add(ctl->root_q30, delta);
 
-	ctl->root_q30 = zrtt_p_add(ctl->root_q30, delta);
 	if (sojourn_us * ZRTT_PI2_EMPTY > params->target_us)
 		ctl->empty_ticks = 0;
 	else if (++ctl->empty_ticks >= ZRTT_PI2_EMPTY_TICKS)
-		ctl->root_q30 -= ctl->root_q30 >> ZRTT_PI2_DECAY_SHIFT;
-	ctl->p_q30 = (u32)(((u64)ctl->root_q30 * ctl->root_q30) >> ZRTT_P_SHIFT);
+		root_q30 -= root_q30 >> ZRTT_PI2_DECAY_SHIFT;
+	zrtt_ctl_set_root(ctl, root_q30);
 }
 
 /* P_b += P_b e (q - target) / target, the error cut to -1 .. 1 */
@@ -263,9 +270,9 @@ static inline void zrtt_ctl_forget(const struct zrtt_ctl_params *params,
 
 	if (params->kind == ZRTT_CTL_BLUE || !(idle_ns >> ZRTT_IDLE_MIN_SHIFT))
 		return;
-	ctl->root_q30 = halvings_q16 >> ZRTT_Q16 > ZRTT_P_SHIFT ? 0 :
-		zrtt_mul_q16(ctl->root_q30, zrtt_exp2(-(s32)halvings_q16));
-	ctl->p_q30 = (u32)(((u64)ctl->root_q30 * ctl->root_q30) >> ZRTT_P_SHIFT);
+	zrtt_ctl_set_root(ctl, halvings_q16 >> ZRTT_Q16 > ZRTT_P_SHIFT ? 0 :
+			  zrtt_mul_q16(ctl->root_q30,
+				       zrtt_exp2(-(s32)halvings_q16)));
 }
 
 #endif
