@@ -104,8 +104,7 @@ static u32 zrtt_random(struct zrtt_sched_data *q)
  * @version: 4, 6, or 0 for anything else
  * @hint_off: option that carries the hint
  * @hint_len: its length, 0 = no hint
- * @hint_tcp: it is a TCP option
- * @tcp_off: TCP header, if @hint_tcp
+ * @tcp_off: TCP header if the hint is a TCP option, else 0
  */
 struct zrtt_headers {
 	u32 ip_off;
@@ -113,7 +112,6 @@ struct zrtt_headers {
 	u32 tcp_off;
 	u8 version;
 	u8 hint_len;
-	bool hint_tcp;
 };
 
 /* PPPoE session header (RFC 2516) and the PPP protocol behind it. */
@@ -179,10 +177,8 @@ static void zrtt_dissect_tcp(const struct sk_buff *skb, struct zrtt_sched_data *
 	area = skb_header_pointer(skb, off + sizeof(*th), len, area_buf);
 	status = area ? zrtt_hint_tcp(area, len, &hint) : ZRTT_HINT_BAD;
 	zrtt_take_hint(q, status, &hint, off + sizeof(*th), hdr, pkt);
-	if (status == ZRTT_HINT_OK) {
-		hdr->hint_tcp = true;
+	if (status == ZRTT_HINT_OK)
 		hdr->tcp_off = off;
-	}
 }
 
 static void zrtt_dissect_l4(const struct sk_buff *skb, struct zrtt_sched_data *q,
@@ -389,7 +385,7 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 		       const struct zrtt_headers *hdr)
 {
 	/* sums run over whole option areas: options may start at odd offsets */
-	u32 base = hdr->hint_tcp ? hdr->tcp_off : hdr->ip_off;
+	u32 base = hdr->tcp_off ?: hdr->ip_off;
 	u32 len = ALIGN(hdr->hint_off + hdr->hint_len - base, 4);
 	struct tcphdr *th;
 	struct iphdr *iph;
@@ -400,7 +396,7 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 		return;
 	before = csum_partial(skb->data + base, len, 0);
 	option = skb->data + hdr->hint_off;
-	if (hdr->version == 6 && !hdr->hint_tcp) {
+	if (hdr->version == 6 && !hdr->tcp_off) {
 		memset(option, 0, hdr->hint_len);
 		option[0] = IPV6_TLV_PADN;
 		option[1] = hdr->hint_len - 2;
@@ -410,7 +406,7 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 	diff = csum_sub(csum_partial(skb->data + base, len, 0), before);
 	q->stats.hint_stripped++;
 
-	if (hdr->hint_tcp) {
+	if (hdr->tcp_off) {
 		/* a partial checksum does not cover the options yet */
 		if (skb->ip_summed == CHECKSUM_PARTIAL)
 			return;
