@@ -31,7 +31,6 @@ demo:
 	$(PYTHON) -m lab demo
 
 test:
-	@lab/setup.sh
 	$(MAKE) -C tests
 
 install: all
