@@ -9,6 +9,7 @@ import os
 import shlex
 import sys
 from pathlib import Path
+from typing import Any
 
 from lab import (
     build,
@@ -26,17 +27,8 @@ from lab import (
 from lab.engine import KERNELS, GuestError, get_engine
 from lab.progress import Board
 from lab.result import Result, ResultError
-from lab.scenario import (
-    CCS,
-    Scenario,
-    ScenarioError,
-    Step,
-    parse_cc,
-    parse_hint,
-    parse_liar,
-    parse_rtts,
-)
-from lab.units import UnitError, parse_rate
+from lab.scenario import CCS, Scenario, ScenarioError
+from lab.units import UnitError
 
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
@@ -100,24 +92,15 @@ def _add_run(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _scenario(args: argparse.Namespace) -> Scenario:
-    hint, share = parse_hint(args.hint)
+    fields: dict[str, Any] = {}
+    for name, parse in grid.FIELDS.items():
+        fields |= parse(getattr(args, name))
     return Scenario(
         kernel=args.kernel,
         qdisc=args.qdisc,
-        rate_bps=parse_rate(args.rate),
-        rtts_ms=parse_rtts(args.rtts),
-        sessions=args.sessions,
-        cc=parse_cc(args.cc),
-        ecn=args.ecn == "on",
-        gso=args.gso == "on",
-        hint=hint,
-        hint_share=share,
-        liars=dict(parse_liar(text) for text in args.liar),
-        warmup_s=args.warmup,
-        duration_s=args.duration,
         seed=args.seed,
-        steps=tuple(Step.parse(text) for text in args.step),
         sample_ms=round(args.sample * 1000),
+        **fields,
     ).check()
 
 
