@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0
+"""lab run: one scenario in one guest."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from lab import grid, report, runner
+from lab.commands.parsing import Commands, Help
+from lab.engine import KERNELS
+from lab.progress import Board
+from lab.result import Result
+from lab.scenario import CCS, Scenario
+
+
+def add(commands: Commands) -> None:
+    p = commands.add_parser(
+        "run",
+        help="one scenario in one guest",
+        description="Runs TCP flows of different RTTs through a qdisc on a real kernel in a "
+        "guest, and prints what came of it. Exit status 0 only if the run finished and its "
+        "numbers add up.",
+        formatter_class=Help,
+    )
+    p.add_argument("--kernel", choices=KERNELS, default="6.12", help="Debian's, or user-mode Linux")
+    p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
+                   help='what to type after "tc qdisc add dev X parent Y"')  # fmt: skip
+    p.add_argument("--rate", default="20mbit", help="of the bottleneck")
+    p.add_argument("--rtts", default="20ms..400ms/20", metavar="LIST",
+                   help="20ms,40ms,... or FIRST..LAST/COUNT; one host each")  # fmt: skip
+    p.add_argument("--sessions", type=int, default=1, metavar="K", help="flows per RTT")
+    p.add_argument("--cc", default="cubic", metavar="NAME",
+                   help=f"{', '.join(CCS)} or mix:A,B given to the flows in turn")  # fmt: skip
+    p.add_argument("--ecn", choices=("on", "off"), default="on", help="flows negotiate ECN")
+    p.add_argument("--gso", choices=("on", "off"), default="off",
+                   help="super-packets through the qdisc")  # fmt: skip
+    p.add_argument("--hint", default="packet", metavar="MODE",
+                   help="RTT hint in each packet, sampled (50 ms of each 500), none, or the "
+                   "fraction of flows that hint in each packet")  # fmt: skip
+    p.add_argument("--liar", action="append", default=[], metavar="N:FACTOR",
+                   help="flow N (from 0) states FACTOR times its RTT; repeatable")  # fmt: skip
+    p.add_argument("--warmup", type=float, default=20.0, metavar="S", help="not measured")
+    p.add_argument("--duration", type=float, default=60.0, metavar="S", help="measured")
+    p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
+    p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
+                   help="S seconds after the start set the rate, or add D to all RTTs; "
+                   "repeatable")  # fmt: skip
+    p.add_argument("--sample", type=float, default=0.0, metavar="S",
+                   help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
+    p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
+                   help="give up after that long on this machine's clock")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the full result there")
+    p.set_defaults(handler=_run)
+
+
+def _scenario(args: argparse.Namespace) -> Scenario:
+    fields: dict[str, Any] = {}
+    for name, parse in grid.FIELDS.items():
+        fields |= parse(getattr(args, name))
+    return Scenario(
+        kernel=args.kernel,
+        qdisc=args.qdisc,
+        seed=args.seed,
+        sample_ms=round(args.sample * 1000),
+        **fields,
+    ).check()
+
+
+def _run(args: argparse.Namespace) -> None:
+    scenario = _scenario(args)
+    command = "python3 -m lab " + shlex.join(sys.argv[1:])
+    board = Board()
+    done = runner.run(
+        scenario,
+        command=command,
+        progress=board.track(scenario.qdisc),
+        timeout_s=args.timeout,
+    )
+    board.done(scenario.qdisc, f"{done.wall_s:.0f} s, {done.cpu_s:.0f} s of CPU")
+    if args.json:
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(done.to_dict(), indent=1) + "\n")
+    _print_result(done)
+
+
+def _print_result(done: Result) -> None:
+    for flow in done.flows:
+        print(
+            f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
+            f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks"
+        )
+    print()
+    print(report.table([report.Run(done.label, done)]))
+    print(f"\nLinux {done.kernel}, {done.clock}, seed {done.seed}, {done.reruns} reruns")
