@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands
 from lab.engine import KERNELS, get_engine
 
 

@@ -58,7 +58,8 @@ def add(commands: Commands) -> None:
     p.set_defaults(handler=_run)
 
 
-def _scenario(args: argparse.Namespace) -> Scenario:
+def scenario_of(args: argparse.Namespace) -> Scenario:
+    """What the options of `lab run` mean."""
     fields: dict[str, Any] = {}
     for name, parse in grid.FIELDS.items():
         fields |= parse(getattr(args, name))
@@ -72,7 +73,7 @@ def _scenario(args: argparse.Namespace) -> Scenario:
 
 
 def _run(args: argparse.Namespace) -> None:
-    scenario = _scenario(args)
+    scenario = scenario_of(args)
     command = "python3 -m lab " + shlex.join(sys.argv[1:])
     board = Board()
     done = runner.run(

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from lab import cli, summary, sweep, sweepfile, table
+from lab.commands.run import scenario_of
 from lab.engine import GuestError
 from lab.grid import GridError, Sweep
 from lab.result import FlowResult, Result, Sojourn
@@ -153,7 +154,7 @@ def test_command_says_it_all(name: str) -> None:
     for point in sweepfile.load(FILES / f"{name}.toml").points():
         python, dash_m, lab, *words = shlex.split(point.command)
         assert (python, dash_m, lab) == ("python3", "-m", "lab")
-        assert cli._scenario(cli.parser().parse_args(words)) == point.scenario
+        assert scenario_of(cli.parser().parse_args(words)) == point.scenario
 
 
 def test_release_is_swept() -> None:

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 
 import pytest
-
 from uapi_contract import ATTRS, ROOT, XSTATS
 
 PAGE = ROOT / "tc-plugin/tc-zrtt.8"

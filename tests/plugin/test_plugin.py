@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
 from qdisc_netlink import (
     NLA_F_NESTED,
     attr,
@@ -117,9 +116,7 @@ class Tc:
             found[name] = struct.unpack("=B" if SIZES[name] == 1 else "=I", payload)[0]
         return found
 
-    def shown(
-        self, options: dict[str, int], xstats: bytes | None = None, **env: str
-    ) -> str:
+    def shown(self, options: dict[str, int], xstats: bytes | None = None, **env: str) -> str:
         """What `tc -s` prints for a qdisc with these attributes."""
         packed = b"".join(attr(*pack_option(k, v)) for k, v in options.items())
         messages = self.scratch / "messages"
@@ -129,9 +126,7 @@ class Tc:
         assert done.stderr == ""
         return done.stdout
 
-    def shown_json(
-        self, options: dict[str, int], xstats: bytes | None = None
-    ) -> dict[str, object]:
+    def shown_json(self, options: dict[str, int], xstats: bytes | None = None) -> dict[str, object]:
         (qdisc,) = json.loads(self.shown(options, xstats, ZRTT_JSON="1"))
         return qdisc
 
@@ -375,8 +370,7 @@ def test_words_of_a_newer_kernel(tc: Tc) -> None:
 
 # Each field has a value of its own, wide ones beyond 32 bits.
 STATS = {
-    field: (1 << 40) + i if width == "Q" else 1000 + i
-    for i, (field, width) in enumerate(XSTATS)
+    field: (1 << 40) + i if width == "Q" else 1000 + i for i, (field, width) in enumerate(XSTATS)
 } | {"prob": P_ONE // 8, "alpha": ALPHA_ONE * 3 // 4, "delay_us": 15_666}
 PIE_FIELDS = {"prob", "delay_us", "dq_rate", "packets_in", "drop_limit", "drop_mark"}
 STATS_JSON = STATS | {"prob": 0.125, "alpha": 0.75}
@@ -401,9 +395,7 @@ def test_flent_reads_the_statistics_of_pie(tc: Tc, prob: int) -> None:
     """The form that flent's TcRunner looks for; no other line may match it."""
     stats = STATS | {"prob": prob}
     shown = tc.shown(DEFAULTS, pack_xstats(stats))
-    (first,) = re.findall(
-        r"prob ([0-9.]+) delay ([0-9.]+)([mu]?s) avg_dq_rate (\d+)", shown
-    )
+    (first,) = re.findall(r"prob ([0-9.]+) delay ([0-9.]+)([mu]?s) avg_dq_rate (\d+)", shown)
     (second,) = re.findall(
         r"pkts_in (\d+) overlimit (\d+) dropped (\d+) maxq (\d+) ecn_mark (\d+)", shown
     )
