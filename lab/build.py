@@ -28,6 +28,7 @@ MODULE_SOURCES = {
 PLUGIN_SOURCES = {
     "sch_zrtt": "tc-plugin/q_zrtt.c",
     "sch_meter": "lab/kmod/q_meter.c",
+    "sch_dualpi2": "lab/kmod/q_dualpi2.c",  # its module is the kernel's own
 }
 
 

@@ -13,6 +13,8 @@ from lab.progress import Progress
 from lab.scenario import Scenario
 
 MODULE_OF_QDISC = {"zrtt": "sch_zrtt"}
+PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
+"""Of qdiscs that the kernel has and Debian 12's tc does not know."""
 MEMORY_BASE_MB = 512
 
 
@@ -31,6 +33,12 @@ def module_names(scenario: Scenario) -> list[str]:
     return ["sch_meter", own] if own else ["sch_meter"]
 
 
+def plugin_names(scenario: Scenario) -> list[str]:
+    """The modules, ours or not, that a scenario needs a tc plugin of ours for."""
+    other = PLUGIN_OF_QDISC.get(scenario.qdisc_kind)
+    return [*module_names(scenario), *([other] if other else [])]
+
+
 def _memory_mb(scenario: Scenario) -> int:
     """Enough for all send buffers at what the kernel lets them grow to, and receivers."""
     buffers = sum(topology.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
@@ -47,12 +55,12 @@ def run(scenario: Scenario, *, command: str = "", progress: Progress | None = No
         script.write_text(topology.script(scenario))
         spec.write_text(topology.spec(scenario))
         files = {"traffic": build.traffic(), "spec": spec}
-        for name in names:
+        for name in plugin_names(scenario):
             files.update(build.tc_plugin(name))
         job = GuestJob(
             script=script,
             files=files,
-            modules=topology.modules(scenario),
+            modules=[name for name in topology.modules(scenario) if name not in names],
             kmods=[build.kernel_module(name, engine.kernel) for name in names],
             seed=scenario.seed,
             memory_mb=_memory_mb(scenario),
