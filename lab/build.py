@@ -24,10 +24,12 @@ UAPI = REPO / "include" / "uapi"
 MODULE_SOURCES = {
     "sch_zrtt": ("sch_zrtt.c", "Kbuild", "include", "compat-include"),
     "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
+    "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
 }
 PLUGIN_SOURCES = {
     "sch_zrtt": "tc-plugin/q_zrtt.c",
     "sch_meter": "lab/kmod/q_meter.c",
+    "sch_csfq": "lab/kmod/q_csfq.c",
     "sch_dualpi2": "lab/kmod/q_dualpi2.c",  # its module is the kernel's own
 }
 

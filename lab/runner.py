@@ -12,7 +12,7 @@ from lab.engine import GuestJob, get_engine
 from lab.progress import Progress
 from lab.scenario import Scenario
 
-MODULE_OF_QDISC = {"zrtt": "sch_zrtt"}
+MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
 """Of qdiscs that the kernel has and Debian 12's tc does not know."""
 MEMORY_BASE_MB = 512
