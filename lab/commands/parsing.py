@@ -13,3 +13,8 @@ class Help(argparse.ArgumentDefaultsHelpFormatter):
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
         return super()._get_help_string(action) if action.default else action.help
+
+
+def seeds(text: str) -> list[int]:
+    """Reads 1,2,..."""
+    return [int(word) for word in text.split(",")]

@@ -9,12 +9,8 @@ import sys
 from pathlib import Path
 
 from lab import grid, sweep, sweepfile, table
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, seeds
 from lab.engine import KERNELS
-
-
-def _seeds(text: str) -> list[int]:
-    return [int(word) for word in text.split(",")]
 
 
 def add(commands: Commands) -> None:
@@ -33,7 +29,7 @@ def add(commands: Commands) -> None:
                    help="patterns of what to run; repeatable")  # fmt: skip
     p.add_argument("--kernel", action="append", default=[], choices=KERNELS,
                    help="instead of the file's; repeatable")  # fmt: skip
-    p.add_argument("--seeds", type=_seeds, default=[], metavar="1,2,...", help="instead of its own")
+    p.add_argument("--seeds", type=seeds, default=[], metavar="1,2,...", help="instead of its own")
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
                    help="guests at a time")  # fmt: skip
     p.add_argument("--fresh", action="store_true", help="run all, known or not")
