@@ -108,10 +108,11 @@ def tc_plugin(name: str) -> dict[str, Path]:
 
 def traffic() -> Path:
     """The traffic program: static, so that it runs on any root file system."""
-    source = REPO / "lab" / "guest" / "traffic.c"
-    flags = ["-O2", "-Wall", "-Wextra", "-static"]
+    folder = REPO / "lab" / "guest"
+    sources, headers = sorted(folder.glob("*.c")), sorted(folder.glob("*.h"))
+    flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-static"]
 
-    def recipe(folder: Path) -> None:
-        _make(["gcc", *flags, "-o", str(folder / "traffic"), str(source)])
+    def recipe(made: Path) -> None:
+        _make(["gcc", *flags, "-o", str(made / "traffic"), *map(str, sources)])
 
-    return _cached("traffic", _digest([source], *flags), "traffic", recipe)
+    return _cached("traffic", _digest([*sources, *headers], *flags), "traffic", recipe)

@@ -19,6 +19,7 @@ from lab.scenario import (
     parse_liar,
     parse_rtts,
 )
+from lab.udp import Udp
 from lab.units import parse_rate
 
 Options = Mapping[str, Any]
@@ -47,8 +48,11 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "warmup": lambda text: {"warmup_s": float(text)},
     "duration": lambda text: {"duration_s": float(text)},
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
+    "udp": lambda texts: {"udp": tuple(map(Udp.parse, texts))},
 }
-REPEATED = ("liar", "step")
+REPEATED = ("liar", "step", "udp")
+EXTRAS = REPEATED
+"""Options that few cells have."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,15 @@ class Point:
                 words += [f"--{name}", text]
         words += ["--seed", str(scenario.seed)]
         return shlex.join(["python3", "-m", "lab", "run", *words])
+
+    @property
+    def extra(self) -> str:
+        """Its options beyond those that have columns of their own, for tables."""
+        return "; ".join(
+            f"{name} {', '.join(value) if name in REPEATED else value}"
+            for name, value in self.options.items()
+            if name in EXTRAS and value
+        )
 
     @property
     def label(self) -> str:

@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
+from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
-from lab import topology
 from lab.engine import GuestError, GuestOutput
-from lab.scenario import Flow, Scenario
+from lab.scenario import Flow, Phase, Scenario
+from lab.spec import meter_class
+from lab.udp import UdpResult, frames_mbps
 
 METER_HANDLE, QDISC_HANDLE = "2:", "3:"
 METER_CLASS = re.compile(
@@ -28,6 +31,10 @@ RATE_SLACK = 1.02
 TIME_SLACK = 0.01
 STARVED_MAX = 0.2
 """A receiver with many holes to keep may briefly close its window: up to 7 % seen."""
+
+
+DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio")
+"""Figures that follow from the others, in the JSON for its readers."""
 
 
 class ResultError(RuntimeError):
@@ -53,6 +60,16 @@ class FlowResult:
 
 
 @dataclass(frozen=True)
+class PhaseResult:
+    """A part of the measured interval in which the rate stayed."""
+
+    from_s: float
+    to_s: float
+    rate_mbps: float
+    utilisation: float
+
+
+@dataclass(frozen=True)
 class Sojourn:
     """Time in the qdisc under test, milliseconds, each packet counted once."""
 
@@ -74,6 +91,7 @@ class Result:
     max_min_ratio: float | None
     """None if a flow received nothing."""
     utilisation: float
+    """Of the rate, by all that was received, with the headers it needed."""
     sojourn_ms: Sojourn
     marks: int
     drops: int
@@ -94,17 +112,38 @@ class Result:
     wall_s: float
     cpu_s: float
     command: str
+    phases: list[PhaseResult] = field(default_factory=list)
+    udp: list[UdpResult] = field(default_factory=list)
+
+    @property
+    def tcp_share(self) -> float:
+        """Utilisation by TCP alone."""
+        return sum(flow.wire_mbps for flow in self.flows) / self.rate_mbps
+
+    @property
+    def min_phase_utilisation(self) -> float:
+        """Of the worst of the phases."""
+        return min((phase.utilisation for phase in self.phases), default=self.utilisation)
+
+    @property
+    def max_class_ratio(self) -> float:
+        """The mean goodput of the best-off congestion control's flows, to that of all."""
+        classes: dict[str, list[float]] = {}
+        for flow in self.flows:
+            classes.setdefault(flow.cc, []).append(flow.goodput_mbps)
+        return max(map(fmean, classes.values())) * len(self.flows) / self.goodput_mbps
 
     def to_dict(self) -> dict[str, Any]:
         """The contract's JSON, as Python has it."""
-        return asdict(self)
+        return asdict(self) | {name: getattr(self, name) for name in DERIVED}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Result:
         """Reads what to_dict() wrote."""
-        own = {field.name: content[field.name] for field in fields(cls)}
+        own = {field.name: content[field.name] for field in fields(cls) if field.name in content}
         own["sojourn_ms"] = Sojourn(**own["sojourn_ms"])
-        own["flows"] = [FlowResult(**flow) for flow in own["flows"]]
+        for name, kind in (("flows", FlowResult), ("phases", PhaseResult), ("udp", UdpResult)):
+            own[name] = [kind(**part) for part in own.get(name, [])]
         return cls(**own)
 
 
@@ -157,7 +196,7 @@ class Span:
 def _flow_marks(classes: str, scenario: Scenario) -> list[int]:
     """CE packets of each flow, from the meter's class per destination port."""
     marks = {int(minor, 16): int(count) for minor, count in METER_CLASS.findall(classes)}
-    return [marks.get(topology.meter_class(flow), 0) for flow in scenario.flows]
+    return [marks.get(meter_class(flow), 0) for flow in scenario.flows]
 
 
 def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float) -> FlowResult:
@@ -178,6 +217,23 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
     )
 
 
+def _phases(phases: list[Phase], readings: list[dict[str, Any]],
+            flows: list[FlowResult]) -> list[PhaseResult]:  # fmt: skip
+    """What each phase was used for, from what had been received at its ends."""
+    overheads = [flow.wire_mbps / flow.goodput_mbps if flow.goodput_mbps else 1 for flow in flows]
+    found = []
+    for phase, (begin, end) in zip(phases, pairwise(readings), strict=True):
+        seconds = (end["ms"] - begin["ms"]) / 1000
+        bytes_seen = zip(begin["flows"], end["flows"], overheads, strict=True)
+        tcp_bits = sum((after - before) * 8 * overhead for before, after, overhead in bytes_seen)
+        frames = sum(received for _, received in end["udp"])
+        frames -= sum(received for _, received in begin["udp"])
+        wire_mbps = tcp_bits / seconds / 1e6 + frames_mbps(frames, seconds)
+        rate_mbps = phase.rate_bps / 1e6
+        found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, wire_mbps / rate_mbps))
+    return found
+
+
 def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None:
     """Raises ResultError unless the independent countings agree."""
     problems: list[str] = []
@@ -190,7 +246,7 @@ def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None
     ]
     if starved:
         problems.append(f"flows held back by a buffer of an end: {', '.join(starved)}")
-    wire = sum(flow.wire_mbps for flow in result.flows)
+    wire = result.utilisation * result.rate_mbps
     left = meter.delta("bytes_out") * 8 / result.measured_s / 1e6
     if left > result.rate_mbps * RATE_SLACK or wire > left * RATE_SLACK:
         problems.append(
@@ -225,13 +281,21 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         _flow_result(flow, reading, flow_marks, seconds)
         for flow, reading, flow_marks in zip(scenario.flows, traffic["flows"], marks, strict=True)
     ]
+    readings = traffic["readings"]
+    udp = [
+        UdpResult.of(stream, begin, end, seconds)
+        for stream, begin, end in zip(
+            scenario.udp, readings[0]["udp"], readings[-1]["udp"], strict=True
+        )
+    ]
     goodputs = [flow.goodput_mbps for flow in flows]
     rate_mbps = scenario.mean_rate_bps() / 1e6
+    tcp_mbps = sum(flow.wire_mbps for flow in flows)
     result = Result(
         label=scenario.qdisc,
         jain=jain(goodputs),
         max_min_ratio=max(goodputs) / min(goodputs) if min(goodputs) else None,
-        utilisation=sum(flow.wire_mbps for flow in flows) / rate_mbps,
+        utilisation=(tcp_mbps + sum(stream.delivered_mbps for stream in udp)) / rate_mbps,
         sojourn_ms=Sojourn(
             mean=meter.end["mean_ns"] / 1e6,
             p50=meter.end["p50_us"] / 1000,
@@ -257,6 +321,8 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         wall_s=output.wall_s,
         cpu_s=output.cpu_s,
         command=command,
+        phases=_phases(scenario.phases, readings, flows),
+        udp=udp,
     )
     _check(result, scenario, meter, qdisc)
     return result

@@ -8,17 +8,16 @@ import shlex
 from dataclasses import dataclass, field
 
 from lab.engine import KERNELS
+from lab.options import ScenarioError
+from lab.udp import Udp
 from lab.units import UnitError, parse_rate, parse_time
 
 CCS = {"reno": "tcp_cong", "cubic": "tcp_cubic", "bbr": "tcp_bbr"}
 MAX_FLOWS = 4000
 MAX_RTTS = 250
+MAX_UDP = 15
 MIN_RATE_BPS = 10_000
 MAX_RTT_MS = 4000.0
-
-
-class ScenarioError(ValueError):
-    """An option that makes no sense; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,15 @@ class Step:
             )
         except ValueError as error:
             raise ScenarioError(f"--step {text!r}: {error}") from error
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A part of the measured interval in which the bottleneck's rate stays."""
+
+    from_s: float
+    to_s: float
+    rate_bps: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +94,7 @@ class Scenario:
     duration_s: float = 60.0
     seed: int = 1
     steps: tuple[Step, ...] = ()
+    udp: tuple[Udp, ...] = ()
     sample_ms: int = 0
 
     def check(self) -> Scenario:
@@ -105,6 +114,14 @@ class Scenario:
         self._require(self.duration_s > 0, "--duration: more than 0 s")
         for step in self.steps:
             self._require(0 <= step.at_s <= self.total_s, f"--step t={step.at_s}: outside the run")
+        self._require(len(self.udp) <= MAX_UDP, f"--udp: at most {MAX_UDP} streams")
+        for stream in self.udp:
+            until = self.total_s if stream.to_s is None else stream.to_s
+            self._require(stream.rate_bps >= MIN_RATE_BPS, "--udp: at least 10kbit")
+            self._require(
+                0 <= stream.from_s < until <= self.total_s,
+                f"--udp @{stream.from_s:g}-{until:g}: not a part of the run",
+            )
         for index, factor in self.liars.items():
             self._require(index < flows, f"--liar {index}: flows are 0..{flows - 1}")
             self._require(0.001 <= factor <= 1000, f"--liar {index}: factor 0.001 to 1000")
@@ -149,16 +166,22 @@ class Scenario:
         """Spreads the share evenly: of 0.5, every second flow."""
         return int((index + 1) * self.hint_share) > int(index * self.hint_share)
 
+    @property
+    def phases(self) -> list[Phase]:
+        """The measured interval, cut where the bottleneck's rate changes."""
+        found = [Phase(self.warmup_s, self.total_s, self.rate_bps)]
+        for step in sorted(self.steps, key=lambda step: step.at_s):
+            if step.rate_bps is None or step.at_s >= self.total_s:
+                continue
+            last = found.pop()
+            if step.at_s > last.from_s:
+                found.append(Phase(last.from_s, step.at_s, last.rate_bps))
+            found.append(Phase(max(step.at_s, last.from_s), self.total_s, step.rate_bps))
+        return found
+
     def mean_rate_bps(self) -> float:
         """The bottleneck's rate averaged over the measured interval."""
-        rate, since, bits = self.rate_bps, self.warmup_s, 0.0
-        for step in sorted(self.steps, key=lambda step: step.at_s):
-            if step.rate_bps is None:
-                continue
-            until = max(step.at_s, self.warmup_s)
-            bits += rate * (until - since)
-            rate, since = step.rate_bps, until
-        bits += rate * (self.total_s - since)
+        bits = sum(phase.rate_bps * (phase.to_s - phase.from_s) for phase in self.phases)
         return bits / self.duration_s
 
 

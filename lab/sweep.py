@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from lab import build, result, runner, topology
+from lab import build, result, runner, topology, udp
 from lab.build import BuildError
 from lab.engine import GuestError, get_engine
 from lab.grid import Point
@@ -59,7 +59,8 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + topology.spec(scenario).encode())
-        digest.update(Path(result.__file__).read_bytes())
+        for module in (result, udp):
+            digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
     def run(self, scenario: Scenario, command: str) -> Result:
@@ -92,9 +93,14 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         ecn=options["ecn"],
         gso=options["gso"],
         hint=options["hint"],
+        extra=point.extra,
         jain=done.jain,
         max_min_ratio=math.inf if done.max_min_ratio is None else done.max_min_ratio,
         utilisation=done.utilisation,
+        min_phase_utilisation=done.min_phase_utilisation,
+        tcp_share=done.tcp_share,
+        goodput_mean_mbps=done.goodput_mbps / len(done.flows),
+        max_class_ratio=done.max_class_ratio,
         sojourn_mean_ms=sojourn.mean,
         sojourn_p50_ms=sojourn.p50,
         sojourn_p95_ms=sojourn.p95,

@@ -28,7 +28,7 @@
     cell = "*"
     beats = ["cake"]
 
-`liar` and `step` may be repeated on the command line, so their value is a list
+`liar`, `step` and `udp` may be repeated on the command line, so their value is a list
 already; a list of lists multiplies.
 """
 

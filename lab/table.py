@@ -41,10 +41,20 @@ class Row:
     ecn: str
     gso: str
     hint: str
+    extra: str
+    """What else the cell has: steps, liars, UDP, as typed to lab run."""
     jain: float
     max_min_ratio: float
     """inf if a flow received nothing."""
     utilisation: float
+    min_phase_utilisation: float
+    """Of the worst of the times between two changes of the rate."""
+    tcp_share: float
+    """Of the link, the rest being UDP or idle."""
+    goodput_mean_mbps: float
+    """Of a flow."""
+    max_class_ratio: float
+    """Mean goodput of the flows of the best-off congestion control, to that of all."""
     sojourn_mean_ms: float
     sojourn_p50_ms: float
     sojourn_p95_ms: float
@@ -72,7 +82,8 @@ class Row:
 
 COLUMNS = tuple(field.name for field in fields(Row))
 METRICS = (
-    "jain", "max_min_ratio", "utilisation", "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms",
+    "jain", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
+    "goodput_mean_mbps", "max_class_ratio", "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms",
     "sojourn_p99_ms", "sojourn_max_ms", "marks", "drops", "retransmits",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}

@@ -50,6 +50,9 @@ def add(commands: Commands) -> None:
     p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
                    help="S seconds after the start set the rate, or add D to all RTTs; "
                    "repeatable")  # fmt: skip
+    p.add_argument("--udp", action="append", default=[], metavar="RATE[@FROM-TO]",
+                   help="unresponsive UDP at that rate on the wire, from a host of its own, FROM "
+                   "and TO seconds after the start; repeatable")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
@@ -94,6 +97,11 @@ def _print_result(done: Result) -> None:
         print(
             f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
             f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks"
+        )
+    for stream in done.udp:
+        print(
+            f"   UDP  {stream.rate_mbps:8.3f} Mbit/s  {stream.delivered_mbps:8.3f} delivered"
+            f"  {stream.loss:.1%} lost"
         )
     print()
     print(report.table([report.Run(done.label, done)]))

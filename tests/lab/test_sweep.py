@@ -18,7 +18,7 @@ from lab import cli, summary, sweep, sweepfile, table
 from lab.commands.run import scenario_of
 from lab.engine import GuestError
 from lab.grid import GridError, Sweep
-from lab.result import FlowResult, Result, Sojourn
+from lab.result import FlowResult, PhaseResult, Result, Sojourn
 from lab.scenario import Scenario
 from lab.table import Row, Table, TableError
 
@@ -59,9 +59,10 @@ def result_of(scenario: Scenario, command: str, jain: float) -> Result:
     flow = FlowResult(20.0, "cubic", True, 1.25, 3, 7, 20.1, 0.0, 1.3)
     return Result(
         label=scenario.qdisc, jain=jain, max_min_ratio=None, utilisation=0.995,
+        phases=[PhaseResult(20.0, 30.0, 10.0, 0.75), PhaseResult(30.0, 80.0, 10.0, 0.999)],
         sojourn_ms=Sojourn(mean=15.5, p50=14.0, p95=28.0, p99=33.0, max=41.0),
-        marks=14, drops=2, packets=1000, goodput_mbps=2.5, rate_mbps=10.0, measured_s=60.0,
-        flows=[flow, replace(flow, goodput_mbps=1.5, retransmits=4)], samples=[], qdisc={},
+        marks=14, drops=2, packets=1000, goodput_mbps=2.75, rate_mbps=10.0, measured_s=60.0,
+        flows=[flow, replace(flow, cc="reno", goodput_mbps=1.5, retransmits=4)], samples=[], qdisc={},
         kernel=f"{scenario.kernel}-release", clock="", gso=False, ecn=True, seed=scenario.seed,
         reruns=1, wall_s=2.5, cpu_s=2.0, command=command,
     )  # fmt: skip
@@ -348,17 +349,22 @@ def test_row_holds_the_run(load: Callable[[str], Sweep], tmp_path: Path) -> None
     plan, path = load(GRID), tmp_path / "t.csv"
     do(plan, path, FakeGuests({"zrtt": 0.987654}))
     with path.open() as stream:
-        (row,) = [
-            row for row in csv.DictReader(stream)
-            if (row["cell"], row["qdisc"], row["seed"]) == ("reno-x2", "ours", "2")
-        ]  # fmt: skip
+        rows = list(csv.DictReader(stream))
+    assert {row["extra"] for row in rows if row["cell"] == "lie"} == {
+        "liar 0:10, 1:0.1; step t=30 rate=5mbit, t=40 rate=10mbit"
+    }
+    (row,) = [
+        row for row in rows if (row["cell"], row["qdisc"], row["seed"]) == ("reno-x2", "ours", "2")
+    ]
     assert row.pop("revision")
     (point,) = [p for p in plan.points() if p.label == "reno-x2 ours seed 2 on uml"]
     assert row == {
         "sweep": "small", "cell": "reno-x2", "qdisc": "ours", "words": "zrtt limit 1000",
         "kernel": "uml", "seed": "2", "cc": "reno", "flows": "2", "rtts": "20ms,40ms",
         "sessions": "2", "rate": "10mbit", "ecn": "on", "gso": "off", "hint": "packet",
-        "jain": "0.987654", "max_min_ratio": "inf", "utilisation": "0.995",
+        "extra": "", "jain": "0.987654", "max_min_ratio": "inf", "utilisation": "0.995",
+        "min_phase_utilisation": "0.75", "tcp_share": "0.26", "goodput_mean_mbps": "1.375",
+        "max_class_ratio": "1.09091",
         "sojourn_mean_ms": "15.5", "sojourn_p50_ms": "14", "sojourn_p95_ms": "28",
         "sojourn_p99_ms": "33", "sojourn_max_ms": "41", "marks": "14", "drops": "2",
         "retransmits": "7", "goodputs_mbps": "1.25;1.5", "wall_s": "2.5", "reruns": "1",

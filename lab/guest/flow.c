@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Long TCP flows. Senders fill a fixed send buffer; receivers discard with
+ * MSG_TRUNC and are woken for RCVLOWAT_BYTES at a time.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "traffic.h"
+
+#define MAX_FLOWS		4096
+#define SEND_CHUNK_BYTES	(256 * 1024)
+#define RCVLOWAT_BYTES		(64 * 1024)
+
+struct reading {
+	uint64_t bytes_received;
+	uint64_t starved_us;		/* limited by a buffer, not by the path */
+	uint32_t retransmits;
+	uint32_t min_rtt_us;
+	uint32_t snd_mss;
+};
+
+struct flow {
+	char netns[NAME_LEN];
+	char receiver_netns[NAME_LEN];
+	char address[NAME_LEN];
+	char cc[NAME_LEN];
+	int port;
+	int sndbuf_bytes;
+	int64_t start_ms;
+	struct hint hint;
+	int listener, sender, receiver;	/* -1: not open */
+	struct reading begin, end;
+};
+
+static struct flow flows[MAX_FLOWS];
+static int n_flows;
+static char chunk[SEND_CHUNK_BYTES];
+
+/* flow NETNS ADDRESS PORT CC START SNDBUF HINT FACTOR */
+bool flow_parse(const char *line, const char *receiver)
+{
+	struct flow *f = &flows[n_flows];
+	char mode[NAME_LEN];
+
+	if (sscanf(line, "flow %31s %31s %d %31s %" SCNd64 " %d %31s %d",
+		   f->netns, f->address, &f->port, f->cc, &f->start_ms,
+		   &f->sndbuf_bytes, mode, &f->hint.factor) != 8)
+		return false;
+	if (n_flows == MAX_FLOWS - 1)
+		errx(2, "more than %d flows", MAX_FLOWS - 1);
+	f->hint.mode = hint_mode_of(mode);
+	f->hint.next_ms = NEVER;
+	snprintf(f->receiver_netns, NAME_LEN, "%s", receiver);
+	f->listener = f->sender = f->receiver = -1;
+	n_flows++;
+	return true;
+}
+
+int flow_count(void)
+{
+	return n_flows;
+}
+
+static void open_listener(struct flow *f)
+{
+	struct sockaddr_in address = address_of(NULL, f->port);
+
+	enter_netns(f->receiver_netns);
+	f->listener = open_socket(SOCK_STREAM);
+	if (bind(f->listener, (struct sockaddr *)&address, sizeof(address)) ||
+	    listen(f->listener, 1))
+		err(1, "listen on port %d", f->port);
+	watch(f->listener, ROLE_FLOW_LISTENER, f - flows, EPOLLIN);
+}
+
+void flow_open(void)
+{
+	int i;
+
+	for (i = 0; i < n_flows; i++)
+		open_listener(&flows[i]);
+}
+
+static void accept_receiver(struct flow *f)
+{
+	int lowat = RCVLOWAT_BYTES;
+
+	f->receiver = accept4(f->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	if (f->receiver < 0)
+		err(1, "accept on port %d", f->port);
+	set_option(f->receiver, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat));
+	watch(f->receiver, ROLE_FLOW_RECEIVER, f - flows, EPOLLIN);
+}
+
+static void start_flow(struct flow *f)
+{
+	struct sockaddr_in address = address_of(f->address, f->port);
+
+	enter_netns(f->netns);
+	f->sender = open_socket(SOCK_STREAM);
+	set_option(f->sender, IPPROTO_TCP, TCP_CONGESTION, f->cc, strlen(f->cc));
+	set_option(f->sender, SOL_SOCKET, SO_SNDBUFFORCE, &f->sndbuf_bytes,
+		   sizeof(f->sndbuf_bytes));
+	if (connect(f->sender, (struct sockaddr *)&address, sizeof(address)) &&
+	    errno != EINPROGRESS)
+		err(1, "connect to port %d", f->port);
+	watch(f->sender, ROLE_FLOW_SENDER, f - flows, EPOLLOUT);
+	hint_start(&f->hint, f->start_ms);
+}
+
+static void fill(struct flow *f)
+{
+	while (send(f->sender, chunk, sizeof(chunk), MSG_NOSIGNAL) > 0)
+		;
+	if (errno != EAGAIN)
+		err(1, "send to port %d", f->port);
+}
+
+static void discard(struct flow *f)
+{
+	ssize_t got;
+
+	do {
+		got = recv(f->receiver, NULL, 1 << 30, MSG_TRUNC);
+	} while (got >= RCVLOWAT_BYTES);
+	if (!got)
+		errx(1, "port %d: the sender hung up", f->port);
+	if (got < 0 && errno != EAGAIN)
+		err(1, "recv on port %d", f->port);
+}
+
+void flow_dispatch(enum role role, uint32_t index)
+{
+	struct flow *f = &flows[index];
+
+	if (role == ROLE_FLOW_LISTENER)
+		accept_receiver(f);
+	else if (role == ROLE_FLOW_SENDER)
+		fill(f);
+	else
+		discard(f);
+}
+
+int64_t flow_tend(int64_t now)
+{
+	int64_t next = NEVER;
+	int i;
+
+	for (i = 0; i < n_flows; i++) {
+		struct flow *f = &flows[i];
+
+		if (f->sender < 0 && now >= f->start_ms)
+			start_flow(f);
+		if (now >= f->hint.next_ms)
+			hint_tend(&f->hint, f->sender, now);
+		next = min64(next, f->sender < 0 ? f->start_ms : f->hint.next_ms);
+	}
+	return next;
+}
+
+static uint64_t bytes_received(const struct flow *f)
+{
+	struct tcp_info info;
+
+	return tcp_info(f->receiver, &info) ? info.tcpi_bytes_received : 0;
+}
+
+static struct reading read_flow(const struct flow *f)
+{
+	struct reading r = { .bytes_received = bytes_received(f) };
+	struct tcp_info info;
+
+	if (tcp_info(f->sender, &info)) {
+		r.starved_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
+		r.retransmits = info.tcpi_total_retrans;
+		r.min_rtt_us = info.tcpi_min_rtt;
+		r.snd_mss = info.tcpi_snd_mss;
+	}
+	return r;
+}
+
+void flow_read(bool at_end)
+{
+	int i;
+
+	for (i = 0; i < n_flows; i++)
+		*(at_end ? &flows[i].end : &flows[i].begin) = read_flow(&flows[i]);
+}
+
+/* What each has received so far. */
+void flow_print_bytes(FILE *out)
+{
+	int i;
+
+	for (i = 0; i < n_flows; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", bytes_received(&flows[i]));
+}
+
+static void print_reading(FILE *out, const char *name, const struct reading *r)
+{
+	fprintf(out,
+		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"starved_us\": %" PRIu64
+		", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u}",
+		name, r->bytes_received, r->starved_us, r->retransmits,
+		r->min_rtt_us, r->snd_mss);
+}
+
+void flow_print(FILE *out)
+{
+	int i;
+
+	for (i = 0; i < n_flows; i++) {
+		fprintf(out, "{\"port\": %d, ", flows[i].port);
+		print_reading(out, "begin", &flows[i].begin);
+		fputs(", ", out);
+		print_reading(out, "end", &flows[i].end);
+		fputs(i + 1 < n_flows ? "},\n" : "}", out);
+	}
+}

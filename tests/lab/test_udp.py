@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0
+"""UDP beside the flows, and the phases of a run whose rate changes."""
+
+from __future__ import annotations
+
+import pytest
+from measured import MSS, flow_bytes, result_of, traffic_of
+
+from lab import topology
+from lab.result import HEADER_BYTES, HINT_BYTES, Result, ResultError
+from lab.scenario import Phase, Scenario, ScenarioError, Step
+from lab.udp import FRAME_BYTES, Udp
+
+OVERHEAD = (MSS + HEADER_BYTES + HINT_BYTES) / MSS
+ONE_FLOW = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0)
+
+
+def test_udp_is_read() -> None:
+    assert Udp.parse("5mbit") == Udp(5_000_000, 0.0, None)
+    assert Udp.parse("1.5mbit@30-40.5") == Udp(1_500_000, 30.0, 40.5)
+
+
+@pytest.mark.parametrize("text", ["", "fast", "5mbit@", "5mbit@3", "5mbit@-3", "@1-2", "5mbit@a-b"])
+def test_nonsense_is_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="--udp"):
+        Udp.parse(text)
+
+
+@pytest.mark.parametrize("text", ["1kbit", "5mbit@5-5", "5mbit@0-31", "5mbit@31-32"])
+def test_udp_outside_the_run_is_refused(text: str) -> None:
+    with pytest.raises(ScenarioError, match="--udp"):
+        Scenario(warmup_s=10.0, duration_s=20.0, udp=(Udp.parse(text),)).check()
+
+
+def test_frames_are_spaced_by_the_rate() -> None:
+    scenario = Scenario(
+        rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0,
+        udp=(Udp.parse("12.112mbit"), Udp.parse("1mbit@12-13.5")),
+    ).check()  # fmt: skip
+    lines = [line for line in topology.spec(scenario).splitlines() if line.startswith("udp ")]
+    assert lines == [
+        "udp u0 10.255.0.2 9001 1000000 0 30000",
+        "udp u1 10.255.0.2 9002 12112000 12000 13500",
+    ]
+    script = topology.script(scenario)
+    assert "ip netns add u1" in script
+    assert "ip netns add u2" not in script
+
+
+def test_phases() -> None:
+    """The measured time only, cut at changes of the rate."""
+    steps = ("t=5 rate=8mbit", "t=20 rate=5mbit", "t=25 delay=9ms", "t=30 rate=20mbit")
+    scenario = Scenario(warmup_s=10.0, duration_s=20.0, steps=tuple(map(Step.parse, steps)))
+    assert scenario.phases == [Phase(10.0, 20.0, 8_000_000), Phase(20.0, 30.0, 5_000_000)]
+    assert scenario.mean_rate_bps() == 6_500_000
+    assert "phase 20000" in topology.spec(scenario).splitlines()
+    assert ONE_FLOW.phases == [Phase(10.0, 30.0, 20_000_000)]
+
+
+def _frames(mbps: float, seconds: float) -> int:
+    return round(mbps * 1e6 / 8 * seconds / FRAME_BYTES)
+
+
+def _beside_udp(sent_mbps: float) -> Result:
+    """12 Mbit/s of UDP sent, 6 delivered, and a flow of 10."""
+    scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, udp=(Udp.parse("12mbit"),))
+    begin = {"ms": 10_000, "flows": [500], "udp": [[7, 5]]}
+    frames = [7 + _frames(12, 20), 5 + _frames(6, 20)]
+    end = {"ms": 30_000, "flows": [500 + flow_bytes(10, 20)], "udp": [frames]}
+    return result_of(scenario, traffic_of(scenario, [begin, end]), sent_mbps)
+
+
+def test_udp_uses_the_link_and_tcp_has_a_share() -> None:
+    result = _beside_udp(17.0)
+    (stream,) = result.udp
+    assert stream.rate_mbps == 12.0
+    assert stream.sent_mbps == pytest.approx(12.0, rel=1e-3)
+    assert stream.delivered_mbps == pytest.approx(6.0, rel=1e-3)
+    assert stream.loss == pytest.approx(0.5, rel=1e-3)
+    assert result.tcp_share == pytest.approx(10 * OVERHEAD / 20)
+    assert result.utilisation == pytest.approx(result.tcp_share + 0.3, rel=1e-3)
+    assert [phase.utilisation for phase in result.phases] == pytest.approx([result.utilisation])
+    assert result.jain == 1.0
+    assert Result.from_dict(result.to_dict()) == result
+
+
+def test_udp_that_no_queue_let_go_does_not_add_up() -> None:
+    with pytest.raises(ResultError, match="left the queue"):
+        _beside_udp(11.0)
+
+
+def test_utilisation_of_each_phase() -> None:
+    steps = (Step.parse("t=20 rate=5mbit"),)
+    scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps)
+    received = [0, flow_bytes(16, 10), flow_bytes(16, 10) + flow_bytes(3, 10)]
+    readings = [
+        {"ms": ms, "flows": [at], "udp": []}
+        for ms, at in zip((10_000, 20_000, 30_000), received, strict=True)
+    ]
+    result = result_of(scenario, traffic_of(scenario, readings), 10.5)
+    assert [phase.rate_mbps for phase in result.phases] == [20.0, 5.0]
+    assert [phase.utilisation for phase in result.phases] == pytest.approx(
+        [16 * OVERHEAD / 20, 3 * OVERHEAD / 5]
+    )
+    assert result.utilisation == pytest.approx(9.5 * OVERHEAD / 12.5)
