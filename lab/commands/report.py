@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab import report, summary, sweepfile, table
 from lab.commands.parsing import Commands
+from lab.html import page, rows
 
 
 def add(commands: Commands) -> None:
@@ -16,10 +17,12 @@ def add(commands: Commands) -> None:
         "report",
         help="show results again",
         description="Prints the table of runs kept as JSON, and draws them; of the CSV table of a "
-        "sweep, worst, median and best over the seeds.",
+        "sweep, worst, median and best over the seeds. With --html, writes a page of tables and "
+        "plots instead, one file that needs nothing else.",
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
                    help="JSON of run --json or demo, or one CSV of sweep")  # fmt: skip
+    p.add_argument("--html", type=Path, metavar="FILE", help="write a page there")
     p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT there")
     p.add_argument("--markdown", action="store_true", help="of a sweep: for documents")
     p.add_argument("--check", type=Path, metavar="FILE",
@@ -29,10 +32,13 @@ def add(commands: Commands) -> None:
 
 
 def _report(args: argparse.Namespace) -> int:
-    if [path.suffix for path in args.files] == [".csv"]:
-        return _report_sweep(args)
-    if args.markdown or args.check:
+    of_sweep = [path.suffix for path in args.files] == [".csv"]
+    if not of_sweep and (args.markdown or args.check):
         raise report.ReportError("--markdown and --check are for the CSV of a sweep")
+    if args.html:
+        return _write_page(args)
+    if of_sweep:
+        return _report_sweep(args)
     runs = [run for path in args.files for run in report.load(path)]
     print(report.table(runs))
     if args.png:
@@ -40,10 +46,28 @@ def _report(args: argparse.Namespace) -> int:
     return 0
 
 
-def _report_sweep(args: argparse.Namespace) -> int:
-    rows = table.load(args.files[0])
-    print(summary.render(rows, markdown=args.markdown))
-    misses = summary.misses(sweepfile.load(args.check), rows) if args.check else []
+def _misses(args: argparse.Namespace) -> list[str] | None:
+    """Targets missed, which are printed; None if none were to be checked."""
+    if not args.check:
+        return None
+    misses = summary.misses(sweepfile.load(args.check), table.load(args.files[0]))
     for miss in misses:
         print(f"missed: {miss}", file=sys.stderr)
+    return misses
+
+
+def _report_sweep(args: argparse.Namespace) -> int:
+    print(summary.render(table.load(args.files[0]), markdown=args.markdown))
+    return 1 if _misses(args) else 0
+
+
+def _write_page(args: argparse.Namespace) -> int:
+    if args.png or args.markdown:
+        raise report.ReportError("--html goes with --check only")
+    shown = rows.load(args.files)
+    misses = _misses(args)
+    text = page.render(shown, misses)
+    args.html.parent.mkdir(parents=True, exist_ok=True)
+    args.html.write_text(text)
+    print(f"{args.html}: {len(shown)} runs, {len(text.encode()) / 1e6:.1f} MB")
     return 1 if misses else 0

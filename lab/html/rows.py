@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Reads the runs a page shows: of a sweep's table, or of single results.
+
+Columns are found by name, so a table of an older or a newer laboratory can be
+shown, too: what it lacks is not known, what it has besides is not shown.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from lab import report
+from lab.report import ReportError
+from lab.result import Result
+from lab.table import Row
+
+NEEDED = ("cell", "qdisc", "seed", "jain")
+"""Without these there is nothing to show."""
+_UNKNOWN: Mapping[str, tuple[type, Any]] = {"int": (int, 0), "float": (float, math.nan)}
+"""How a column's type is read, and what stands for a value that is not there."""
+
+
+def _row(values: Mapping[str, Any]) -> Row:
+    """A row of what is known."""
+    made = {}
+    for field in fields(Row):
+        read, unknown = _UNKNOWN.get(str(field.type), (str, ""))
+        value = values.get(field.name)
+        made[field.name] = unknown if value in (None, "") else read(value)
+    return Row(**made)
+
+
+def _of_table(path: Path) -> list[Row]:
+    with path.open(newline="") as stream:
+        reader = csv.DictReader(stream)
+        missing = [name for name in NEEDED if name not in (reader.fieldnames or [])]
+        if missing:
+            raise ReportError(f"{path}: not a table of a sweep: no column {', '.join(missing)}")
+        rows = []
+        for number, record in enumerate(reader, 2):
+            try:
+                rows.append(_row(record))
+            except ValueError as error:
+                raise ReportError(f"{path}: row {number}: {error}") from error
+    return rows
+
+
+def _cell(result: Result) -> str:
+    """What single runs must have in common to be compared."""
+    flows = result.flows
+    rtts = sorted({flow.rtt_ms for flow in flows})
+    span = f"{rtts[0]:g} ms" if len(rtts) == 1 else f"{rtts[0]:g} to {rtts[-1]:g} ms"
+    ccs = ", ".join(sorted({flow.cc for flow in flows}))
+    return f"{len(flows)} flows ({ccs}), {span}, {result.rate_mbps:g} Mbit/s"
+
+
+def _of_run(run: report.Run, name: str) -> Row:
+    """A row as a sweep would have written it."""
+    result = run.result
+    sojourn = {f"sojourn_{key}_ms": value for key, value in vars(result.sojourn_ms).items()}
+    known = {
+        "sweep": name,
+        "cell": _cell(result),
+        "qdisc": run.label,
+        "words": result.label,
+        "kernel": result.kernel,
+        "cc": ",".join(dict.fromkeys(flow.cc for flow in result.flows)),
+        "flows": len(result.flows),
+        "rtts": ",".join(f"{flow.rtt_ms:g}ms" for flow in result.flows),
+        "sessions": 1,
+        "rate": f"{result.rate_mbps:g}mbit",
+        "ecn": "on" if result.ecn else "off",
+        "gso": "on" if result.gso else "off",
+        "max_min_ratio": math.inf if result.max_min_ratio is None else result.max_min_ratio,
+        "retransmits": sum(flow.retransmits for flow in result.flows),
+        "goodputs_mbps": ";".join(f"{flow.goodput_mbps:.6g}" for flow in result.flows),
+        "release": result.kernel,
+    }
+    return _row(result.to_dict() | sojourn | known)
+
+
+def load(paths: Sequence[Path]) -> list[Row]:
+    """All runs of some tables and results. Raises ReportError if there are none."""
+    rows: list[Row] = []
+    for path in paths:
+        try:
+            if path.suffix == ".csv":
+                rows += _of_table(path)
+            else:
+                rows += [_of_run(run, path.stem) for run in report.load(path)]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise ReportError(f"{path}: {error}") from error
+    if not rows:
+        raise ReportError(f"{', '.join(map(str, paths))}: no runs in it")
+    return rows
