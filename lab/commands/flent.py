@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""lab flent: a batch file of flent, in guests."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lab.commands.parsing import Commands, Help
+from lab.engine import KERNELS, get_engine
+from lab.flent import batch, plots
+from lab.flent.network import Network
+from lab.progress import Board
+from lab.scenario import parse_rtts
+from lab.units import parse_rate
+
+
+def _override(text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
+    return key.lower(), value
+
+
+def add(commands: Commands) -> None:
+    p = commands.add_parser(
+        "flent",
+        help="a batch file of flent, in guests",
+        description="Runs flent's batches unchanged, each in a guest with hosts, a router and a "
+        "client that flent reaches by name (lab/flent/network.py draws it); gives data files for "
+        "any flent that has the tests in flent-configs, and pictures of them. docs/flent.md "
+        "shows it.",
+        formatter_class=Help,
+    )
+    p.add_argument("file", type=Path, metavar="FILE", help="such as flent-configs/zrtt.batch")
+    p.add_argument("--batch", action="append", default=[], metavar="NAME",
+                   help="run this batch of it; repeatable; otherwise all")  # fmt: skip
+    p.add_argument("--override", action="append", default=[], type=_override, metavar="KEY=VALUE",
+                   help="flent's --batch-override, such as length=10 or for_qdiscs=zrtt,cake; "
+                   "repeatable")  # fmt: skip
+    p.add_argument("--kernel", choices=KERNELS, default="uml", help="user-mode Linux, or Debian's")
+    p.add_argument("--rate", default="20mbit", help="of the bottleneck, in both directions")
+    p.add_argument("--rtts", default="20ms..200ms/10", metavar="LIST",
+                   help="20ms,40ms,... or FIRST..LAST/COUNT; one host each")  # fmt: skip
+    p.add_argument("--seed", type=int, default=1, help="of all that is random")
+    p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
+                   help="guests at a time")  # fmt: skip
+    p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
+                   help="give a batch up after that long on this machine's clock")  # fmt: skip
+    p.add_argument("--out", type=Path, default=Path("out/flent"), metavar="DIR",
+                   help="for the files")  # fmt: skip
+    p.set_defaults(handler=_flent)
+
+
+def _flent(args: argparse.Namespace) -> None:
+    network = Network(parse_rate(args.rate), parse_rtts(args.rtts)).check()
+    batches = batch.load(args.file, args.batch)
+    engine = get_engine(args.kernel)
+    painter = plots.Painter()
+    board = Board()
+
+    def run(one: batch.Batch) -> list[Path]:
+        files = batch.run(
+            engine, one, network,
+            overrides=dict(args.override), seed=args.seed, out=args.out,
+            timeout_s=args.timeout, progress=board.track(one.name),
+        )  # fmt: skip
+        pictures = painter.draw_all(files)
+        board.done(one.name, f"{len(files)} data files, {len(pictures)} pictures")
+        return files + pictures
+
+    with ThreadPoolExecutor(max_workers=max(1, args.jobs)) as pool:
+        try:
+            for made in pool.map(run, batches):
+                print("\n".join(map(str, made)))
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise

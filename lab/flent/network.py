@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes the script that makes a guest look like a testbed, and runs flent there.
+
+Network namespaces of one guest, each with a name that resolves::
+
+    client eth0 --- lan router wan --- access core p0 --- eth0 h20ms
+                        ^      ^                   p1 --- eth0 h40ms
+                 htb RATE, below it                ...           netem: the whole
+               the qdisc under test                              RTT of that host
+
+flent runs on the client, netserver on each host. The router is a bottleneck in
+both directions. Whatever a host sends is delayed by its RTT: constant delay
+reorders nothing. `ssh NAME COMMAND` runs the command in that namespace, so a
+batch reaches the router the way it does on a testbed of real machines.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
+from lab.units import format_ms
+
+MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "tcp_cubic")
+FRAME_BYTES = 1514
+TCP_MEMORY_PAGES = 4 * 1024 * 1024
+BUFFER_MAX_BYTES = 64 * 1024 * 1024
+NETEM_LIMIT_PACKETS = 1_000_000
+CLIENT, ROUTER, CORE = "client", "router", "core"
+CLIENT_ADDRESS, LAN_ADDRESS = "10.1.0.2", "10.1.0.1"
+WAN_ADDRESS, CORE_ADDRESS = "10.2.0.1", "10.2.0.2"
+
+SSH = """#!/bin/sh
+host=$1
+shift
+exec ip netns exec "$host" sh -c "$*"
+"""
+
+# flent's multiprocessing wants /dev/shm. What comes back is a tar in base64, as
+# the way out of a guest takes text.
+RUN = """
+mkdir -p /dev/shm
+mount -t tmpfs shm /dev/shm
+mkdir /tmp/data
+cd /tmp/data
+export PATH=$LAB/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH=$LAB
+ip netns exec client python3 -m flent -B $LAB/batch "$@"
+python3 -m tarfile -c /tmp/data.tar .
+python3 -m base64 -e /tmp/data.tar >$RESULT
+"""
+
+
+@dataclass(frozen=True)
+class Network:
+    """What can be chosen of the testbed."""
+
+    rate_bps: int
+    rtts_ms: tuple[float, ...]
+
+    def check(self) -> Network:
+        """Returns itself, or raises ScenarioError."""
+        if self.rate_bps < MIN_RATE_BPS:
+            raise ScenarioError("--rate: at least 10kbit")
+        if not 2 <= len(self.rtts_ms) <= MAX_RTTS:
+            raise ScenarioError(f"--rtts: 2 to {MAX_RTTS} of them")
+        if len(set(self.hosts)) < len(self.hosts):
+            raise ScenarioError("--rtts: hosts are named by them, no two can be the same")
+        return self
+
+    @property
+    def hosts(self) -> list[str]:
+        """Their names, as in h20ms."""
+        return [f"h{rtt:g}ms" for rtt in self.rtts_ms]
+
+    def script(self) -> str:
+        """What a guest runs; its arguments are flent's."""
+        lines = [
+            "#!/bin/sh",
+            "set -eu",
+            f"sysctl -qw net.ipv4.tcp_mem='{' '.join([str(TCP_MEMORY_PAGES)] * 3)}'"
+            f" net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
+            f" net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
+            *self._name_lines(),
+            *_backbone_lines(),
+            *[line for index in range(len(self.hosts)) for line in self._host_lines(index)],
+            *self._bottleneck_lines(),
+        ]
+        return "\n".join(lines) + RUN
+
+    def _name_lines(self) -> list[str]:
+        names = {
+            "127.0.0.1": "localhost",
+            CLIENT_ADDRESS: CLIENT,
+            LAN_ADDRESS: ROUTER,
+            CORE_ADDRESS: CORE,
+            **{f"10.3.{index}.2": host for index, host in enumerate(self.hosts)},
+        }
+        return [
+            "cat >/tmp/hosts <<-END",
+            *[f"{address} {name}" for address, name in names.items()],
+            "END",
+            "[ -e /etc/hosts ] || : >/etc/hosts",
+            "mount --bind /tmp/hosts /etc/hosts",
+        ]
+
+    def _host_lines(self, index: int) -> list[str]:
+        host, port = self.hosts[index], f"p{index}"
+        here, there = f"10.3.{index}.2", f"10.3.{index}.1"
+        delay = format_ms(self.rtts_ms[index])
+        return [
+            *_namespace_lines(host),
+            *_link_lines((CORE, port, there), (host, "eth0", here)),
+            *_end_lines(host, there),
+            f"tc -n {host} qdisc add dev eth0 root netem delay {delay} limit {NETEM_LIMIT_PACKETS}",
+            f"ip netns exec {host} $LAB/bin/netserver >/dev/null",
+            # or the first packet would wait a whole RTT for ARP
+            f"ip netns exec {CORE} ping -c 1 {here} >/dev/null",
+        ]
+
+    def _bottleneck_lines(self) -> list[str]:
+        burst = max(FRAME_BYTES, self.rate_bps // 8 // 5000)  # 0.2 ms: a late timer's worth
+        shape = f"htb rate {self.rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
+        return [
+            line
+            for device in ("wan", "lan")
+            for line in (
+                f"tc -n {ROUTER} qdisc add dev {device} root handle 1: htb default 1",
+                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {shape}",
+            )
+        ]
+
+
+def _namespace_lines(name: str) -> list[str]:
+    return [f"ip netns add {name}", f"ip -n {name} link set lo up"]
+
+
+def _link_lines(*ends: tuple[str, str, str]) -> list[str]:
+    """A cable between two (namespace, device, address)."""
+    (name, device, _), (peer_name, peer_device, _) = ends
+    return [
+        f"ip link add name {device} netns {name} type veth"
+        f" peer name {peer_device} netns {peer_name}",
+        *[f"ip -n {name} addr add {address}/24 dev {device}" for name, device, address in ends],
+        *[f"ip -n {name} link set {device} up" for name, device, _ in ends],
+    ]
+
+
+def _end_lines(name: str, gateway: str) -> list[str]:
+    """An end of connections: ECN is on, super-packets are off, as in `lab run`."""
+    return [
+        f"ip -n {name} link set eth0 gso_max_segs 1",
+        f"ip -n {name} route add default via {gateway}",
+        f"ip netns exec {name} sysctl -qw net.ipv4.tcp_ecn=1",
+    ]
+
+
+def _backbone_lines() -> list[str]:
+    return [
+        *[line for name in (CLIENT, ROUTER, CORE) for line in _namespace_lines(name)],
+        *_link_lines((CLIENT, "eth0", CLIENT_ADDRESS), (ROUTER, "lan", LAN_ADDRESS)),
+        *_link_lines((ROUTER, "wan", WAN_ADDRESS), (CORE, "access", CORE_ADDRESS)),
+        *_end_lines(CLIENT, LAN_ADDRESS),
+        f"ip -n {ROUTER} route add default via {CORE_ADDRESS}",
+        f"ip -n {CORE} route add default via {WAN_ADDRESS}",
+        *[f"ip netns exec {name} sysctl -qw net.ipv4.ip_forward=1" for name in (ROUTER, CORE)],
+    ]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Draws data files, by flent itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.flent import tools
+
+OF_ONE = ("--figure-width", "11", "--figure-height", "8")
+OF_MANY = ("--figure-width", "7", "--figure-height", "5", "--fallback-layout", "--no-print-n",
+           "--no-annotation")  # fmt: skip
+# Plots of one file, beside its default; all are flent's, but for those of our tests.
+MORE = {"zrtt_rtt_fair": ("goodput_box",), "zrtt_sessions": ("hosts_box",)}
+OF_OUR_QUEUE, ITS_SERIES = "qdisc", "::prob"
+# Plots that compare all files of a test.
+COMPARISONS = {
+    "zrtt_rtt_fair": ("bar_jain",),
+    "zrtt_sessions": ("bar_jain",),
+    "rrul": ("box_combine",),
+    "rtt_fair_var": ("bar_fairness",),
+    "tcp_nup": ("bar_fairness",),
+}
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """What a data file says of itself."""
+
+    path: Path
+    test: str
+    series: tuple[str, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> DataFile:
+        with gzip.open(path, "rt") as stream:
+            content = json.load(stream)
+        return cls(path, content["metadata"]["NAME"], tuple(content["results"]))
+
+    @property
+    def plots(self) -> tuple[str, ...]:
+        """The plots to draw of it beside its test's default."""
+        own = any(name.endswith(ITS_SERIES) for name in self.series)
+        more = MORE.get(self.test, ())
+        return (*more, OF_OUR_QUEUE) if more and own else more
+
+    def picture(self, suffix: str = "") -> Path:
+        """Where a picture of it goes."""
+        return self.path.with_name(self.path.name.partition(".")[0] + f"{suffix}.png")
+
+
+class Painter:
+    """flent, with our tests in its folder of tests."""
+
+    def __init__(self) -> None:
+        package = tools.flent()
+        for path in tools.tests():
+            shutil.copy(path, package / "flent" / "tests")
+        self._environment = os.environ | {"PYTHONPATH": str(package), "MPLBACKEND": "Agg"}
+
+    def draw_all(self, paths: Sequence[Path]) -> list[Path]:
+        """All pictures of a batch's data files, beside them."""
+        files = [DataFile.read(path) for path in paths]
+        pictures = []
+        for file in files:
+            pictures.append(self._draw([file], file.picture(), *OF_ONE))
+            for plot in file.plots:
+                pictures.append(self._draw([file], file.picture(f"-{plot}"), *OF_ONE, "-p", plot))
+        for test in dict.fromkeys(file.test for file in files):
+            same = [file for file in files if file.test == test]
+            for plot in COMPARISONS.get(test, ()) if len(same) > 1 else ():
+                picture = same[0].path.with_name(f"{test}-{plot}.png")
+                pictures.append(self._draw(same, picture, *OF_MANY, "-p", plot))
+        return pictures
+
+    def _draw(self, files: Sequence[DataFile], picture: Path, *options: str) -> Path:
+        words = ["-i", *[str(file.path) for file in files], "-f", "plot", "-o", str(picture)]
+        picture.unlink(missing_ok=True)
+        done = subprocess.run(
+            [sys.executable, "-m", "flent", *words, *options],
+            env=self._environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        if not picture.exists():  # flent's exit status says nothing
+            raise tools.FlentError(f"flent {' '.join(words)}: {done.stderr.strip()}")
+        return picture

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Fetches flent, and the programs it measures with, into the cache.
+
+Nothing is installed: flent comes from the Python package index, fping and
+netperf from the Debian archive that this machine's apt already uses. netperf is
+in non-free, which apt may not look at here; its version and digest are fixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.build import REPO
+from lab.cache import cache_dir, locked
+from lab.engine import GuestError
+
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
+CONFIGS = REPO / "flent-configs"
+APT_HELPER = "/usr/lib/apt/apt-helper"
+NETPERF = "pool/non-free/n/netperf/netperf_2.7.0-0.1_amd64.deb"
+NETPERF_DIGEST = "SHA256:c20d6afd858945a6e7b35b560d6764192fe35fa0a00e7d78b7bb0ac62df761b2"
+PROGRAMS = ("fping", "netperf", "netserver")
+
+
+class FlentError(GuestError):
+    """flent is not to be had, or did not do its job."""
+
+
+def _run(*command: str | Path) -> str:
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise FlentError(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def _cached(name: str, version: bytes, recipe: Callable[[Path], None]) -> Path:
+    folder = cache_dir().resolve() / "flent" / f"{name}-{hashlib.sha256(version).hexdigest()[:8]}"
+    with locked(folder):
+        done = folder / ".done"
+        if not done.exists():
+            recipe(folder)
+            done.touch()
+    return folder
+
+
+def flent() -> Path:
+    """The folder to put on PYTHONPATH; with it `python3 -m flent` runs."""
+
+    def recipe(folder: Path) -> None:
+        _run(REPO / "lab" / "setup.sh", "python3-pip")
+        _run(
+            sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+            "--root-user-action=ignore", "--no-deps", "--no-compile", "--require-hashes",
+            "--target", folder, "--requirement", REQUIREMENTS,
+        )  # fmt: skip
+
+    return _cached("python", REQUIREMENTS.read_bytes(), recipe)
+
+
+def _unpack(uri: str, digest: str, root: Path) -> None:
+    with tempfile.TemporaryDirectory(dir=root) as folder:
+        deb = Path(folder) / "package.deb"
+        _run(APT_HELPER, "download-file", uri, deb, digest)
+        _run("dpkg-deb", "-x", deb, root)
+
+
+def programs() -> list[Path]:
+    """fping, netperf and netserver, ready to run."""
+
+    def recipe(folder: Path) -> None:
+        quoted_uri, _, _, digest = _run("apt-get", "download", "--print-uris", "fping").split()
+        fping = quoted_uri.strip("'")
+        archive = fping.partition("pool/")[0]
+        _unpack(fping, digest, folder)
+        _unpack(archive + NETPERF, NETPERF_DIGEST, folder)
+
+    folder = _cached("programs", NETPERF_DIGEST.encode(), recipe)
+    return [folder / "usr" / "bin" / name for name in PROGRAMS]
+
+
+def tests() -> list[Path]:
+    """The tests of this project, for flent's folder of tests."""
+    return [path for path in sorted(CONFIGS.iterdir()) if path.suffix in (".conf", ".inc")]
