@@ -22,9 +22,9 @@ SWEEPS = HERE.parent / "sweeps"
 RTTS_LENGTH = 40
 READING = (
     "Plots: a dot is the median of the runs, its bar reaches from the least to the largest. "
-    "Goodput is in fair shares, the median over all flows of an RTT, of all runs; the shade spans "
-    f"all flows of {FEATURED}. Tables: the worst run but where they say otherwise, the best of "
-    "each column emphasised; a click on a head sorts."
+    "Goodput is in fair shares, the median over all flows of an RTT, of all runs; beyond 8 and 1/8 "
+    f"it is drawn at the edge; the shade spans all flows of {FEATURED}. Tables: the worst run but "
+    "where they say otherwise, the best of each column emphasised; a click on a head sorts."
 )
 
 METRICS = (

@@ -32,9 +32,9 @@ KEY_INCHES = (0.34, 0.14)
 LABEL_LENGTH = 18
 LOG_SPREAD = 8
 """Values further apart than that are drawn on a logarithmic axis."""
-SHARE_SPAN = 64
-"""Flows that got less than this part of the fair share are drawn as if they got it."""
-SHARE_TICKS = {1 / 16: "1/16", 1 / 4: "1/4", 1 / 2: "1/2", 1: "fair", 2: "2", 4: "4", 16: "16"}
+SHARE_SPAN = (1 / 8, 8)
+"""Of fair shares; what is beyond is drawn at the edge."""
+SHARE_TICKS = {1 / 8: "1/8", 1 / 4: "1/4", 1 / 2: "1/2", 1: "fair", 2: "2", 4: "4", 8: "8"}
 MS_TICKS = {ms: str(ms) for ms in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000)}
 
 Draw = Callable[[Any], None]
@@ -170,7 +170,8 @@ class Plotter:
             for qdisc, rows in runs.items():
                 shares = _shares(rows)
                 rtts = sorted(shares)
-                axes.plot(rtts, [median(shares[rtt]) for rtt in rtts], **self._line(qdisc))
+                middle = [median(shares[rtt]) for rtt in rtts]
+                axes.plot(rtts, middle, clip_on=False, **self._line(qdisc))
                 if qdisc == FEATURED:
                     least, most = ([f(shares[rtt]) for rtt in rtts] for f in (min, max))
                     colour = self._looks[qdisc].colour
@@ -179,7 +180,7 @@ class Plotter:
             axes.set_xscale("log")
             axes.set_yscale("log")
             _ticks(axes.xaxis, MS_TICKS, axes.get_xlim())
-            _ticks(axes.yaxis, SHARE_TICKS, axes.get_ylim())
+            _ticks(axes.yaxis, SHARE_TICKS, SHARE_SPAN)
             axes.set_title(title, loc="left")
 
         return self._draw(draw, (WIDTH_INCHES, _height(runs)), title)
@@ -216,12 +217,13 @@ def _flows(row: Row) -> Iterator[tuple[float, float]]:
 def _shares(rows: Sequence[Row]) -> dict[float, list[float]]:
     """By RTT, what flows got of their fair share."""
     found: dict[float, list[float]] = defaultdict(list)
+    least, most = SHARE_SPAN
     for row in rows:
         flows = list(_flows(row))
         fair = fmean(got for _, got in flows) if flows else 0
         for rtt, got in flows:
             if fair:
-                found[rtt].append(max(got / fair, 1 / SHARE_SPAN))
+                found[rtt].append(min(max(got / fair, least), most))
     return found
 
 
