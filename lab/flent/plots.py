@@ -15,9 +15,10 @@ from pathlib import Path
 
 from lab.flent import tools
 
-OF_ONE = ("--figure-width", "11", "--figure-height", "8")
-OF_MANY = ("--figure-width", "7", "--figure-height", "5", "--fallback-layout", "--no-print-n",
-           "--no-annotation")  # fmt: skip
+# flent's usual layout overlaps, and sets the second axis apart, with Debian's matplotlib.
+LAYOUT = ("--fallback-layout", "--no-annotation", "--no-print-n")
+OF_ONE = (*LAYOUT, "--figure-width", "11", "--figure-height", "8")
+OF_MANY = (*LAYOUT, "--figure-width", "7", "--figure-height", "5")
 # Plots of one file, beside its default; all are flent's, but for those of our tests.
 MORE = {"zrtt_rtt_fair": ("goodput_box",), "zrtt_sessions": ("hosts_box",)}
 OF_OUR_QUEUE, ITS_SERIES = "qdisc", "::prob"
@@ -25,7 +26,7 @@ OF_OUR_QUEUE, ITS_SERIES = "qdisc", "::prob"
 COMPARISONS = {
     "zrtt_rtt_fair": ("bar_jain",),
     "zrtt_sessions": ("bar_jain",),
-    "rrul": ("box_combine",),
+    "rrul": ("box_combine", "icmp_cdf"),
     "rtt_fair_var": ("bar_fairness",),
     "tcp_nup": ("bar_fairness",),
 }

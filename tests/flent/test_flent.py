@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A short batch through the real flent, in user-mode Linux; its file in the real flent, here."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.flent import tools
+
+ROOT = Path(__file__).resolve().parents[2]
+OUT = ROOT / "out" / "test-flent"
+BATCHES = ROOT / "flent-configs" / "zrtt.batch"
+HOSTS = ("h20ms", "h60ms", "h160ms")
+RATE_MBPS = 20
+LENGTH_S = 10
+
+
+def _lab(*options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "lab", "flent", *options]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@cache
+def _batch() -> list[Path]:
+    """Runs the batch and returns all that it wrote."""
+    done = _lab(
+        str(BATCHES), "--batch", "zrtt_rtt_fair", "--rate", f"{RATE_MBPS}mbit",
+        "--rtts", "20ms,60ms,160ms", "--override", f"length={LENGTH_S}",
+        "--override", "for_qdiscs=zrtt,fq_codel", "--out", str(OUT),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [Path(line) for line in done.stdout.splitlines()]
+
+
+def _data(qdisc: str) -> Path:
+    (path,) = [p for p in _batch() if p.name == f"batch-zrtt_rtt_fair-{qdisc}.flent.gz"]
+    return path
+
+
+def _content(qdisc: str) -> dict[str, Any]:
+    with gzip.open(_data(qdisc), "rt") as stream:
+        return json.load(stream)
+
+
+def _values(name: str) -> list[float]:
+    return [value for value in _content("zrtt")["results"][name] if value is not None]
+
+
+def test_goodput_of_each_host_adds_up() -> None:
+    series = _content("zrtt")["metadata"]["SERIES_META"]
+    goodputs = [series[f"TCP upload::{host}"]["MEAN_VALUE"] for host in HOSTS]
+    assert min(goodputs) > 0
+    assert 0.75 * RATE_MBPS < sum(goodputs) < 1.05 * RATE_MBPS
+    jain = sum(goodputs) ** 2 / len(goodputs) / sum(g * g for g in goodputs)
+    assert series["TCP upload fairness"]["MEAN_VALUE"] == pytest.approx(jain)
+
+
+def test_hosts_get_alike() -> None:
+    series = _content("zrtt")["metadata"]["SERIES_META"]
+    assert 0.9 < series["TCP upload fairness"]["MEAN_VALUE"] <= 1
+
+
+def test_hosts_are_as_far_as_they_say() -> None:
+    for host in HOSTS:
+        rtt_ms = float(host.strip("hms"))
+        assert min(_values(f"Ping (ms)::{host}")) == pytest.approx(rtt_ms, abs=1)
+
+
+def test_queue_is_watched() -> None:
+    queue = "qdisc_stats_router::"
+    assert 0 < max(_values(queue + "prob")) < 1
+    assert 0 < max(_values(queue + "alpha")) <= 2
+    assert 1 < max(_values(queue + "delay")) < 1000
+    assert sum(_values(queue + "ecn_mark")) > 0
+
+
+def test_other_queues_have_no_law() -> None:
+    results = _content("fq_codel")["results"]
+    assert "qdisc_stats_router::ecn_mark" in results
+    assert "qdisc_stats_router::alpha" not in results
+
+
+@pytest.mark.parametrize("form", ["summary", "stats", "csv"])
+def test_flent_opens_it(form: str) -> None:
+    command = [sys.executable, "-m", "flent", "-i", str(_data("zrtt")), "-f", form]
+    environment = os.environ | {"PYTHONPATH": str(tools.flent())}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "ERROR" not in done.stderr, done.stderr
+    assert all(f"TCP upload::{host}" in done.stdout for host in HOSTS)
+
+
+def test_pictures_are_drawn() -> None:
+    pictures = {path.name for path in _batch() if path.read_bytes().startswith(b"\x89PNG")}
+    own = "batch-zrtt_rtt_fair-"
+    assert {f"{own}zrtt.png", f"{own}zrtt-qdisc.png", f"{own}fq_codel.png"} <= pictures
+    assert "zrtt_rtt_fair-bar_jain.png" in pictures
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (["--batch", "none"], "no batch none"),
+        (["--rtts", "20ms"], "--rtts"),
+        (["--rtts", "20ms,20ms"], "--rtts"),
+        (["--override", "length"], "KEY=VALUE"),
+        (["--batch", "tcp_nup", "--override", "for_qdiscs=nothing"], "nothing"),
+        (["--batch", "tcp_nup", "--override", "uplink=eth9", "--override", "interfaces=eth9"],
+         "eth9"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused(options: list[str], complaint: str, tmp_path: Path) -> None:
+    done = _lab(str(BATCHES), *options, "--out", str(tmp_path / "out"))
+    assert done.returncode != 0
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
