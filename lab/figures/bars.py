@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Throughput of each connection: a panel of bars per method and load."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+from statistics import fmean
+from typing import Any
+
+from lab.figures.canvas import TEXT_SIZE, Canvas
+from lab.figures.data import Load, Runs, Spread
+from lab.figures.looks import LOOKS
+
+COLUMNS = 6
+PANEL_INCHES = {1: (6.4, 3.2), 2: (4.6, 3.0), 4: (4.6, 2.5)}
+"""By the number of panels, if there are few."""
+SMALL_INCHES = (2.1, 2.2)
+BAR_SHARE = 0.72
+SEEDS = {"color": "black", "linewidth": 0.9}
+FAIR = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 3}
+
+
+def _bars(axes: Any, at: Sequence[float], spreads: Sequence[Spread], colour: str) -> None:
+    """All bars as one path, and all seeds as one: an SVG is small then."""
+    half = BAR_SHARE / 2 * (at[1] - at[0])
+    edges = [edge for x in at for edge in (x - half, x + half)]
+    heights = [height for spread in spreads for height in (spread.mean, 0.0)]
+    axes.stairs(heights[:-1], edges, fill=True, color=colour)
+    axes.plot(
+        [x for place in at for x in (place, place, nan)],
+        [y for spread in spreads for y in (spread.least, spread.most, nan)],
+        **SEEDS,
+    )
+
+
+def _panel(axes: Any, runs: Runs, load: Load, method: str, *, with_load: bool) -> None:
+    look, jain = LOOKS[method], runs.jain(load, method)
+    spreads, rtts = runs.goodputs(load, method), runs.rtts_ms(load, method)
+    _bars(axes, rtts, spreads, look.colour)
+    axes.axhline(fmean(spread.mean for spread in spreads), **FAIR)
+    where = f", {load}" if with_load else ""
+    axes.set_title(f"{look.label}{where}: Jain {jain.mean:.3f}", loc="left", size=TEXT_SIZE)
+    axes.grid(visible=False, axis="x")
+    axes.set_xlim(0, max(rtts) + rtts[0])
+    axes.set_ylim(bottom=0)
+
+
+def draw(runs: Runs, panels: Sequence[tuple[Load, str]], canvas: Canvas, title: str) -> None:
+    """Draws the panels in rows, all to one scale."""
+    count = len(panels)
+    columns = min(count, 2 if count in PANEL_INCHES else COLUMNS)
+    rows = -(-count // columns)
+    width, height = PANEL_INCHES.get(count, SMALL_INCHES)
+    alike = len({load for load, _ in panels}) == 1
+    remark = (f"{panels[0][0]}; " if alike else "") + "dashed: equal shares"
+    grid = canvas.panels((rows, columns), (columns * width, rows * height), title, remark)
+    for axes, (load, method) in zip(grid.flat, panels, strict=False):
+        _panel(axes, runs, load, method, with_load=not alike)
+    for axes in grid.flat[count:]:
+        axes.set_axis_off()
+    canvas.figure.supxlabel("round-trip time of the connection without queue (ms)", size=TEXT_SIZE)
+    for axes in grid[:, 0]:
+        axes.set_ylabel("goodput (Mbit/s)")

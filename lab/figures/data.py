@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Picks what a figure shows from the table of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import mean
+
+from lab import summary
+from lab.report import ReportError
+from lab.scenario import parse_rtts
+from lab.table import Row
+
+
+@dataclass(frozen=True)
+class Load:
+    """A cell, by what the paper tells them apart: connections of some sessions each."""
+
+    connections: int
+    sessions: int
+    ecn: str
+
+    def __str__(self) -> str:
+        plural = "" if self.sessions == 1 else "s"
+        return f"{self.connections} connections of {self.sessions} session{plural}"
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What the seeds say of a figure."""
+
+    mean: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Spread:
+        """Of one value per seed."""
+        return cls(mean(values), min(values), max(values))
+
+
+def _per_connection(row: Row) -> list[float]:
+    """Goodput of each connection: of all its sessions together."""
+    goodputs = [float(text) for text in row.goodputs_mbps.split(";")]
+    return [
+        sum(goodputs[first : first + row.sessions])
+        for first in range(0, len(goodputs), row.sessions)
+    ]
+
+
+class Runs:
+    """The runs of one kernel, by load and method."""
+
+    def __init__(self, rows: Iterable[Row], kernel: str) -> None:
+        self._found: dict[tuple[Load, str], Sequence[Row]] = {}
+        for key, group in summary.group(rows).items():
+            if key.kernel != kernel:
+                continue
+            first = group[0]
+            load = Load(first.flows // first.sessions, first.sessions, first.ecn)
+            other = self._found.setdefault((load, key.qdisc), group)
+            if other is not group:
+                raise ReportError(
+                    f"cells {other[0].cell} and {key.cell} both are {load}, ecn {load.ecn}: "
+                    "a figure can show but one of them"
+                )
+        if not self._found:
+            raise ReportError(f"no runs on {kernel} in the table")
+
+    @property
+    def any(self) -> Row:
+        """One of them, for what all have in common."""
+        return next(iter(self._found.values()))[0]
+
+    @property
+    def seeds(self) -> int:
+        """How many the best-known load has."""
+        return max(map(len, self._found.values()))
+
+    def methods(self, load: Load) -> set[str]:
+        """All that were run under a load."""
+        return {method for known, method in self._found if known == load}
+
+    def loads(self, ecn: str) -> list[Load]:
+        """All that were run, the smaller first."""
+        found = {load for load, _ in self._found if load.ecn == ecn}
+        return sorted(found, key=lambda load: (load.connections, load.sessions))
+
+    def rtts_ms(self, load: Load, method: str) -> tuple[float, ...]:
+        """Of the connections."""
+        return parse_rtts(self._found[load, method][0].rtts)
+
+    def goodputs(self, load: Load, method: str) -> list[Spread]:
+        """Mbit/s of each connection."""
+        per_seed = [_per_connection(row) for row in self._found[load, method]]
+        return [Spread.of(values) for values in zip(*per_seed, strict=True)]
+
+    def jain(self, load: Load, method: str) -> Spread:
+        """Jain's index of all flows."""
+        return Spread.of([row.jain for row in self._found[load, method]])

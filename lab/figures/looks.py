@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the methods are called and look like, in all figures alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lab.report import COLOURS, FEATURED
+
+PAPER = ("blue", "mrtt", "prto", "csfq", "paper")
+"""The methods of the paper, in its order."""
+RIVALS = ("pfifo", "pie", "codel", "fq_codel", "cake", "dualpi2")
+
+_GREY, _ORANGE, _SKY, _VERMILION, _GREEN, _PURPLE, _BLUE = COLOURS
+_DARK = "#555555"
+
+
+@dataclass(frozen=True)
+class Look:
+    """Of a method."""
+
+    label: str
+    colour: str
+    marker: str
+
+
+LOOKS = {
+    "blue": Look("BLUE", _GREY, "s"),
+    "mrtt": Look("MRTT", _ORANGE, "^"),
+    "prto": Look("PRTO", _PURPLE, "v"),
+    "csfq": Look("CSFQ", _GREEN, "D"),
+    "paper": Look("ZRTT (paper)", _BLUE, "o"),
+    FEATURED: Look("zrtt", _VERMILION, "o"),
+    "pfifo": Look("pfifo", _DARK, "s"),
+    "pie": Look("pie", _ORANGE, "^"),
+    "codel": Look("codel", _SKY, "v"),
+    "fq_codel": Look("fq_codel", _GREEN, "D"),
+    "cake": Look("cake", _PURPLE, "P"),
+    "dualpi2": Look("dualpi2", _BLUE, "X"),
+}
