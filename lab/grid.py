@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from lab.churn import Churn
 from lab.scenario import (
     Scenario,
     ScenarioError,
@@ -49,9 +50,10 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "duration": lambda text: {"duration_s": float(text)},
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
     "udp": lambda texts: {"udp": tuple(map(Udp.parse, texts))},
+    "churn": lambda text: {"churn": Churn.parse(text)},
 }
 REPEATED = ("liar", "step", "udp")
-EXTRAS = REPEATED
+EXTRAS = (*REPEATED, "churn")
 """Options that few cells have."""
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import shlex
 
 from lab.scenario import Scenario
-from lab.udp import FRAME_BYTES
 from lab.units import format_ms
+from lab.wire import FRAME_BYTES
 
 BURST_S = 0.0002
 RX_ADDRESS = "10.255.0.2"
@@ -50,7 +50,10 @@ def host_lines(scenario: Scenario, host: int) -> list[str]:
     ecn = " features ecn" if scenario.ecn else ""
     gso = [] if scenario.gso else ["link set eth0 gso_max_segs 1"]
     route = f"route add default via 10.0.{host}.1{ecn}"
-    return _source_lines(f"h{host}", f"r{host}", 0, host, [*gso, route])
+    lines = _source_lines(f"h{host}", f"r{host}", 0, host, [*gso, route])
+    if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
+        lines.append(f"ip netns exec h{host} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+    return lines
 
 
 def udp_host_lines(stream: int) -> list[str]:

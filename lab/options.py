@@ -3,6 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 
 class ScenarioError(ValueError):
     """An option that makes no sense; the message names it."""
+
+
+def words(text: str, option: str, needed: Collection[str],
+          others: Collection[str] = ()) -> dict[str, str]:  # fmt: skip
+    """Reads "name=value name=value"."""
+    found = dict(word.partition("=")[::2] for word in text.split())
+    if not set(needed) <= set(found) <= {*needed, *others} or not all(found.values()):
+        want = [f"{name}=..." for name in needed] + [f"[{name}=...]" for name in others]
+        raise ScenarioError(f"{option}: want {' '.join(want)}")
+    return found

@@ -5,15 +5,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+from lab.churn import Completion, ShortFlows, by_size
 from lab.engine import GuestError, GuestOutput
-from lab.scenario import Flow, Phase, Scenario
-from lab.spec import meter_class
+from lab.scenario import Flow, Scenario
+from lab.spec import FIRST_PORT, SHORT_PORT, meter_class
 from lab.udp import UdpResult, frames_mbps
+from lab.wire import expansion, headers
 
 METER_HANDLE, QDISC_HANDLE = "2:", "3:"
 METER_CLASS = re.compile(
@@ -22,9 +25,6 @@ METER_CLASS = re.compile(
 """iproute2 6.1 prints classes as text even when asked for JSON. The class of the
 qdisc under test has no counters, and must not take those of the next one."""
 SOJOURN_SOURCE = "meter"
-HEADER_BYTES = 66
-"""Ethernet 14, IPv4 20, TCP with time stamps 32."""
-HINT_BYTES = 4
 DUMP_SLACK_PACKETS = 10
 """Packets may pass while tc reads one qdisc after the other."""
 RATE_SLACK = 1.02
@@ -114,11 +114,13 @@ class Result:
     command: str
     phases: list[PhaseResult] = field(default_factory=list)
     udp: list[UdpResult] = field(default_factory=list)
+    short_flows: ShortFlows | None = None
 
     @property
     def tcp_share(self) -> float:
         """Utilisation by TCP alone."""
-        return sum(flow.wire_mbps for flow in self.flows) / self.rate_mbps
+        short_mbps = self.short_flows.wire_mbps if self.short_flows else 0.0
+        return (sum(flow.wire_mbps for flow in self.flows) + short_mbps) / self.rate_mbps
 
     @property
     def min_phase_utilisation(self) -> float:
@@ -144,6 +146,8 @@ class Result:
         own["sojourn_ms"] = Sojourn(**own["sojourn_ms"])
         for name, kind in (("flows", FlowResult), ("phases", PhaseResult), ("udp", UdpResult)):
             own[name] = [kind(**part) for part in own.get(name, [])]
+        if own.get("short_flows"):
+            own["short_flows"] = ShortFlows.from_dict(own["short_flows"])
         return cls(**own)
 
 
@@ -193,17 +197,17 @@ class Span:
         return int(self.end[key]) - int(self.begin[key])
 
 
-def _flow_marks(classes: str, scenario: Scenario) -> list[int]:
-    """CE packets of each flow, from the meter's class per destination port."""
+def _marks(classes: str) -> Callable[[int], int]:
+    """CE packets that went to a port, from the meter's class of it."""
     marks = {int(minor, 16): int(count) for minor, count in METER_CLASS.findall(classes)}
-    return [marks.get(meter_class(flow), 0) for flow in scenario.flows]
+    return lambda port: marks.get(meter_class(port), 0)
 
 
 def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float) -> FlowResult:
     begin, end = reading["begin"], reading["end"]
     mss = end["snd_mss"]
     goodput = (end["bytes_received"] - begin["bytes_received"]) * 8 / seconds / 1e6
-    overhead = HEADER_BYTES + (HINT_BYTES if flow.hint == "packet" else 0)
+    overhead = headers(hinted=flow.hint == "packet")
     return FlowResult(
         rtt_ms=flow.rtt_ms,
         cc=flow.cc,
@@ -217,17 +221,41 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
     )
 
 
-def _phases(phases: list[Phase], readings: list[dict[str, Any]],
+def _short_flows(scenario: Scenario, traffic: dict[str, Any], marks: int,
+                 seconds: float) -> ShortFlows:  # fmt: skip
+    """Those that arrived within the measured interval; what was received, of all."""
+    since_ms, count, done = traffic["from_ms"], 0, []
+    for flow, (start_ms, end_ms) in zip(scenario.short_flows, traffic["shorts"], strict=True):
+        if flow.at_ms >= since_ms:
+            count += 1
+            if end_ms >= 0:
+                done.append((flow.size_bytes, (end_ms - start_ms) / 1000))
+    first, last = traffic["readings"][0], traffic["readings"][-1]
+    goodput_mbps = (last["short"] - first["short"]) * 8 / seconds / 1e6
+    return ShortFlows(
+        count=count,
+        finished=len(done),
+        unfinished=count - len(done),
+        marks=marks,
+        goodput_mbps=goodput_mbps,
+        wire_mbps=goodput_mbps * expansion(scenario.hint != "none"),
+        completion_s=Completion.of(done),
+        by_size=by_size(done),
+    )
+
+
+def _phases(scenario: Scenario, readings: list[dict[str, Any]],
             flows: list[FlowResult]) -> list[PhaseResult]:  # fmt: skip
     """What each phase was used for, from what had been received at its ends."""
     overheads = [flow.wire_mbps / flow.goodput_mbps if flow.goodput_mbps else 1 for flow in flows]
     found = []
-    for phase, (begin, end) in zip(phases, pairwise(readings), strict=True):
+    for phase, (begin, end) in zip(scenario.phases, pairwise(readings), strict=True):
         seconds = (end["ms"] - begin["ms"]) / 1000
         bytes_seen = zip(begin["flows"], end["flows"], overheads, strict=True)
         tcp_bits = sum((after - before) * 8 * overhead for before, after, overhead in bytes_seen)
         frames = sum(received for _, received in end["udp"])
         frames -= sum(received for _, received in begin["udp"])
+        tcp_bits += (end["short"] - begin["short"]) * 8 * expansion(scenario.hint != "none")
         wire_mbps = tcp_bits / seconds / 1e6 + frames_mbps(frames, seconds)
         rate_mbps = phase.rate_bps / 1e6
         found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, wire_mbps / rate_mbps))
@@ -254,6 +282,7 @@ def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None
             " the rate"
         )
     flow_marks = sum(flow.marks for flow in result.flows)
+    flow_marks += result.short_flows.marks if result.short_flows else 0
     if abs(flow_marks - result.marks) > DUMP_SLACK_PACKETS:
         problems.append(f"marks: {flow_marks} by flow, {result.marks} in all")
     if not scenario.gso:
@@ -276,12 +305,13 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     seconds = (traffic["to_ms"] - traffic["from_ms"]) / 1000
     meter = Span.of(sections, METER_HANDLE)
     qdisc = Span.of(sections, QDISC_HANDLE)
-    marks = _flow_marks(sections["classes"], scenario)
+    marks = _marks(sections["classes"])
     flows = [
-        _flow_result(flow, reading, flow_marks, seconds)
-        for flow, reading, flow_marks in zip(scenario.flows, traffic["flows"], marks, strict=True)
+        _flow_result(flow, reading, marks(FIRST_PORT + flow.index), seconds)
+        for flow, reading in zip(scenario.flows, traffic["flows"], strict=True)
     ]
     readings = traffic["readings"]
+    short = _short_flows(scenario, traffic, marks(SHORT_PORT), seconds) if scenario.churn else None
     udp = [
         UdpResult.of(stream, begin, end, seconds)
         for stream, begin, end in zip(
@@ -290,12 +320,12 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     ]
     goodputs = [flow.goodput_mbps for flow in flows]
     rate_mbps = scenario.mean_rate_bps() / 1e6
-    tcp_mbps = sum(flow.wire_mbps for flow in flows)
+    wire_mbps = sum(flow.wire_mbps for flow in flows) + (short.wire_mbps if short else 0.0)
     result = Result(
         label=scenario.qdisc,
         jain=jain(goodputs),
         max_min_ratio=max(goodputs) / min(goodputs) if min(goodputs) else None,
-        utilisation=(tcp_mbps + sum(stream.delivered_mbps for stream in udp)) / rate_mbps,
+        utilisation=(wire_mbps + sum(stream.delivered_mbps for stream in udp)) / rate_mbps,
         sojourn_ms=Sojourn(
             mean=meter.end["mean_ns"] / 1e6,
             p50=meter.end["p50_us"] / 1000,
@@ -321,8 +351,9 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         wall_s=output.wall_s,
         cpu_s=output.cpu_s,
         command=command,
-        phases=_phases(scenario.phases, readings, flows),
+        phases=_phases(scenario, readings, flows),
         udp=udp,
+        short_flows=short,
     )
     _check(result, scenario, meter, qdisc)
     return result

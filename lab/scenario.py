@@ -7,8 +7,10 @@ import re
 import shlex
 from dataclasses import dataclass, field
 
+from lab.churn import MAX_FLOWS as MAX_SHORT_FLOWS
+from lab.churn import Arrival, Churn
 from lab.engine import KERNELS
-from lab.options import ScenarioError
+from lab.options import ScenarioError, words
 from lab.udp import Udp
 from lab.units import UnitError, parse_rate, parse_time
 
@@ -33,18 +35,18 @@ class Step:
     @classmethod
     def parse(cls, text: str) -> Step:
         """Reads "t=30 rate=5mbit delay=20ms"."""
-        words = dict(word.partition("=")[::2] for word in text.split())
-        unknown = set(words) - {"t", "rate", "delay"}
-        if unknown or "t" not in words or len(words) < 2:
-            raise ScenarioError(f"--step {text!r}: want t=SECONDS and rate=RATE or delay=TIME")
+        option = f"--step {text!r}"
+        given = words(text, option, needed=("t",), others=("rate", "delay"))
+        if len(given) < 2:
+            raise ScenarioError(f"{option}: neither rate nor delay")
         try:
             return cls(
-                at_s=float(words["t"]),
-                rate_bps=parse_rate(words["rate"]) if "rate" in words else None,
-                delay_ms=parse_time(words["delay"]) if "delay" in words else None,
+                at_s=float(given["t"]),
+                rate_bps=parse_rate(given["rate"]) if "rate" in given else None,
+                delay_ms=parse_time(given["delay"]) if "delay" in given else None,
             )
         except ValueError as error:
-            raise ScenarioError(f"--step {text!r}: {error}") from error
+            raise ScenarioError(f"{option}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,7 @@ class Scenario:
     seed: int = 1
     steps: tuple[Step, ...] = ()
     udp: tuple[Udp, ...] = ()
+    churn: Churn | None = None
     sample_ms: int = 0
 
     def check(self) -> Scenario:
@@ -121,6 +124,12 @@ class Scenario:
             self._require(
                 0 <= stream.from_s < until <= self.total_s,
                 f"--udp @{stream.from_s:g}-{until:g}: not a part of the run",
+            )
+        if self.churn:
+            planned = self.churn.flows_per_s(self.rate_bps) * self.total_s
+            self._require(
+                planned <= MAX_SHORT_FLOWS,
+                f"--churn: {planned:.0f} flows, at most {MAX_SHORT_FLOWS}",
             )
         for index, factor in self.liars.items():
             self._require(index < flows, f"--liar {index}: flows are 0..{flows - 1}")
@@ -155,16 +164,29 @@ class Scenario:
                 index=index,
                 host=index // self.sessions,
                 rtt_ms=self.rtts_ms[index // self.sessions],
-                cc=self.cc[index % len(self.cc)],
-                hint=self.hint if self._hints(index) else "none",
+                cc=self.cc_of(index),
+                hint=self.hint_of(index),
                 hint_factor=self.liars.get(index, 1.0),
             )
             for index in range(len(self.rtts_ms) * self.sessions)
         ]
 
-    def _hints(self, index: int) -> bool:
+    @property
+    def short_flows(self) -> list[Arrival]:
+        """All short flows; the share that hints and the CCs are those of the long ones."""
+        if not self.churn:
+            return []
+        hosts = len(self.rtts_ms)
+        return list(self.churn.arrivals(self.rate_bps, self.total_s, hosts, self.seed))
+
+    def cc_of(self, index: int) -> str:
+        """In turn."""
+        return self.cc[index % len(self.cc)]
+
+    def hint_of(self, index: int) -> str:
         """Spreads the share evenly: of 0.5, every second flow."""
-        return int((index + 1) * self.hint_share) > int(index * self.hint_share)
+        hints = int((index + 1) * self.hint_share) > int(index * self.hint_share)
+        return self.hint if hints else "none"
 
     @property
     def phases(self) -> list[Phase]:

@@ -12,15 +12,16 @@ START_SPREAD_MS = 3000
 # The meter tells flows apart by the low 12 bits of this port.
 FIRST_PORT = 5001
 METER_CLASS_FLOWS, METER_FLOWS = 2, 4096
+# Those that no flow has.
 UDP_PORT = 9001
-"""The first of those that no flow has."""
+SHORT_PORT = 9020
 SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
 QUEUE_ALLOWANCE_MS = 100
 
 
-def meter_class(flow: Flow) -> int:
-    """Minor number of the meter's class that counts a flow (lab/kmod/sch_meter.c)."""
-    return METER_CLASS_FLOWS + (FIRST_PORT + flow.index) % METER_FLOWS
+def meter_class(port: int) -> int:
+    """Minor number of the meter's class that counts what goes there (lab/kmod/sch_meter.c)."""
+    return METER_CLASS_FLOWS + port % METER_FLOWS
 
 
 def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
@@ -64,6 +65,14 @@ def _commands(scenario: Scenario) -> list[tuple[int, str]]:
     return sorted(timed, key=lambda item: item[0])
 
 
+def _short_lines(scenario: Scenario) -> list[str]:
+    return [
+        f"short h{arrival.host} {scenario.cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
+        f" {scenario.hint_of(index)}"
+        for index, arrival in enumerate(scenario.short_flows)
+    ]
+
+
 def spec(scenario: Scenario) -> str:
     """The traffic program's specification."""
     spread = random.Random(scenario.seed)
@@ -87,4 +96,6 @@ def spec(scenario: Scenario) -> str:
             f"udp u{index} {network.RX_ADDRESS} {UDP_PORT + index} {stream.interval_ns}"
             f" {_ms(stream.from_s)} {_ms(to_s)}"
         )
+    if scenario.churn:
+        lines += [f"server {network.RX_ADDRESS} {SHORT_PORT}", *_short_lines(scenario)]
     return "\n".join(lines) + "\n"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,6 +110,8 @@ def render(rows: Sequence[Row], *, markdown: bool) -> str:
 
 def _misses_of_bound(target: Target, rows: Sequence[Row]) -> Iterator[str]:
     values = _values(rows, target.metric)
+    if any(map(math.isnan, values)):
+        yield f"{target.metric} was not measured"
     if target.min is not None and min(values) < target.min:
         yield f"{target.metric} {min(values):.4g}, want at least {target.min:g}"
     if target.max is not None and max(values) > target.max:

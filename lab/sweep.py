@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from lab import build, result, runner, topology, udp
+from lab import build, churn, result, runner, topology, udp, wire
 from lab.build import BuildError
 from lab.engine import GuestError, get_engine
 from lab.grid import Point
@@ -59,7 +59,7 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + topology.spec(scenario).encode())
-        for module in (result, udp):
+        for module in (result, churn, udp, wire):
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
@@ -78,6 +78,8 @@ def revision() -> str:
 
 def _row(point: Point, done: Result, inputs: str) -> Row:
     sojourn, options = done.sojourn_ms, point.options
+    short = done.short_flows
+    completion = short.completion_s if short else None
     return Row(
         sweep=point.sweep,
         cell=point.cell,
@@ -101,6 +103,9 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         tcp_share=done.tcp_share,
         goodput_mean_mbps=done.goodput_mbps / len(done.flows),
         max_class_ratio=done.max_class_ratio,
+        fct_mean_s=completion.mean if completion else math.nan,
+        fct_p95_s=completion.p95 if completion else math.nan,
+        short_unfinished=short.unfinished if short else 0,
         sojourn_mean_ms=sojourn.mean,
         sojourn_p50_ms=sojourn.p50,
         sojourn_p95_ms=sojourn.p95,

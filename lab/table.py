@@ -55,6 +55,10 @@ class Row:
     """Of a flow."""
     max_class_ratio: float
     """Mean goodput of the flows of the best-off congestion control, to that of all."""
+    fct_mean_s: float
+    """Completion time of short flows; nan if there are none."""
+    fct_p95_s: float
+    short_unfinished: int
     sojourn_mean_ms: float
     sojourn_p50_ms: float
     sojourn_p95_ms: float
@@ -83,8 +87,9 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 METRICS = (
     "jain", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
-    "goodput_mean_mbps", "max_class_ratio", "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms",
-    "sojourn_p99_ms", "sojourn_max_ms", "marks", "drops", "retransmits",
+    "goodput_mean_mbps", "max_class_ratio", "fct_mean_s", "fct_p95_s", "short_unfinished",
+    "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
+    "marks", "drops", "retransmits",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""

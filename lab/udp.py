@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from lab.options import ScenarioError
 from lab.units import UnitError, parse_rate
+from lab.wire import FRAME_BYTES
 
-FRAME_BYTES = 1514
 NS_PER_S = 10**9
 
 

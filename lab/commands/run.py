@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import grid, report, runner
+from lab.churn import ShortFlows
 from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
 from lab.progress import Board
@@ -53,6 +54,11 @@ def add(commands: Commands) -> None:
     p.add_argument("--udp", action="append", default=[], metavar="RATE[@FROM-TO]",
                    help="unresponsive UDP at that rate on the wire, from a host of its own, FROM "
                    "and TO seconds after the start; repeatable")  # fmt: skip
+    p.add_argument("--churn", metavar="'load=P%% size=S'",
+                   help="short flows that come and go, at that share of the rate, from the same "
+                   "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
+                   "pareto:SHAPE:MIN:MAX or one size such as 60kB. They arrive at random, hint "
+                   "after the handshake, and are complete once all is acknowledged")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
@@ -65,7 +71,8 @@ def scenario_of(args: argparse.Namespace) -> Scenario:
     """What the options of `lab run` mean."""
     fields: dict[str, Any] = {}
     for name, parse in grid.FIELDS.items():
-        fields |= parse(getattr(args, name))
+        if (value := getattr(args, name)) is not None:
+            fields |= parse(value)
     return Scenario(
         kernel=args.kernel,
         qdisc=args.qdisc,
@@ -103,6 +110,19 @@ def _print_result(done: Result) -> None:
             f"   UDP  {stream.rate_mbps:8.3f} Mbit/s  {stream.delivered_mbps:8.3f} delivered"
             f"  {stream.loss:.1%} lost"
         )
+    if done.short_flows:
+        _print_short_flows(done.short_flows)
     print()
     print(report.table([report.Run(done.label, done)]))
     print(f"\nLinux {done.kernel}, {done.clock}, seed {done.seed}, {done.reruns} reruns")
+
+
+def _print_short_flows(short: ShortFlows) -> None:
+    counts = f"{short.count} flows, {short.unfinished} unfinished"
+    print(f" short  {short.goodput_mbps:8.3f} Mbit/s  {counts}")
+    for part in ([short.completion_s] if short.completion_s else []) + short.by_size:
+        sizes = f"{part.from_bytes / 1000:g}..{part.to_bytes / 1000:g} kB"
+        print(
+            f"        {part.count} of {sizes} took {part.mean:.3f} s,"
+            f" p50 {part.p50:.3f}, p95 {part.p95:.3f}, max {part.max:.3f}"
+        )

@@ -36,20 +36,25 @@ void hint_start(struct hint *hint, int64_t now)
 	hint->next_ms = hint->mode == HINT_NONE ? NEVER : now + HINT_YOUNG_POLL_MS;
 }
 
-static void state(struct hint *hint, int fd, uint16_t rtt)
+static void stamp(int fd, uint16_t rtt)
 {
 	uint8_t option[HINT_OPTION_LEN] = {
 		HINT_OPTION_TYPE, HINT_OPTION_LEN, rtt >> 8, rtt & 0xff,
 	};
 
+	set_option(fd, IPPROTO_IP, IP_OPTIONS, option, rtt ? sizeof(option) : 0);
+}
+
+static void state(struct hint *hint, int fd, uint16_t rtt)
+{
 	if (rtt == hint->stated)
 		return;
-	set_option(fd, IPPROTO_IP, IP_OPTIONS, option, rtt ? sizeof(option) : 0);
+	stamp(fd, rtt);
 	hint->stated = rtt;
 }
 
 /* What the flow states of its RTT now, 0 before it knows any. */
-static uint16_t known_rtt(const struct hint *hint, int fd)
+static uint16_t known_rtt(int factor, int fd)
 {
 	struct tcp_info info;
 	uint64_t rtt;
@@ -57,9 +62,15 @@ static uint16_t known_rtt(const struct hint *hint, int fd)
 	if (!tcp_info(fd, &info) || info.tcpi_state != STATE_ESTABLISHED ||
 	    info.tcpi_min_rtt == UINT32_MAX)
 		return 0;
-	rtt = (uint64_t)info.tcpi_min_rtt * hint->factor / HINT_FACTOR_ONE;
+	rtt = (uint64_t)info.tcpi_min_rtt * factor / HINT_FACTOR_ONE;
 	rtt >>= HINT_UNIT_SHIFT;
 	return rtt < 1 ? 1 : rtt > HINT_MAX ? HINT_MAX : rtt;
+}
+
+/* Once and for all: honestly, in each packet from now on. */
+void hint_state(int fd)
+{
+	stamp(fd, known_rtt(HINT_FACTOR_ONE, fd));
 }
 
 void hint_tend(struct hint *hint, int fd, int64_t now)
@@ -69,7 +80,7 @@ void hint_tend(struct hint *hint, int fd, int64_t now)
 		hint->next_ms = now + HINT_SAMPLE_OFF_MS;
 		return;
 	}
-	state(hint, fd, known_rtt(hint, fd));
+	state(hint, fd, known_rtt(hint->factor, fd));
 	if (hint->mode == HINT_SAMPLED && hint->stated)
 		hint->next_ms = now + HINT_SAMPLE_ON_MS;
 	else if (now - hint->since_ms < HINT_YOUNG_MS)

@@ -57,17 +57,25 @@ void set_option(int fd, int level, int option, const void *value, socklen_t len)
 		err(1, "setsockopt level %d option %d", level, option);
 }
 
-void watch(int fd, enum role role, uint32_t index, uint32_t events)
+static void control(int operation, int fd, uint64_t tag, uint32_t events)
 {
-	struct epoll_event event = {
-		.events = events,
-		.data.u64 = (uint64_t)role << 32 | index,
-	};
+	struct epoll_event event = { .events = events, .data.u64 = tag };
 
 	if (epoll_fd < 0)
 		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (epoll_fd < 0 || epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
+	if (epoll_fd < 0 || epoll_ctl(epoll_fd, operation, fd, &event))
 		err(1, "epoll");
+}
+
+void watch(int fd, enum role role, uint32_t index, uint32_t events)
+{
+	control(EPOLL_CTL_ADD, fd, (uint64_t)role << 32 | index, events);
+}
+
+/* Of a socket that is watched already. */
+void watch_other(int fd, enum role role, uint32_t index, uint32_t events)
+{
+	control(EPOLL_CTL_MOD, fd, (uint64_t)role << 32 | index, events);
 }
 
 int next_event(struct epoll_event *events, int room, int64_t wait_ms)

@@ -16,6 +16,8 @@
  *	at TIME COMMAND...		run a shell command; after a reading of that time
  *	flow NETNS ADDRESS PORT CC START SNDBUF HINT FACTOR
  *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO
+ *	server ADDRESS PORT			of all short flows
+ *	short NETNS CC START BYTES HINT		by START
  *
  * HINT is none, packet or sampled; FACTOR is what a sender multiplies its RTT
  * with before it states it, in thousandths: 1000 is honest. RESULT is JSON.
@@ -117,7 +119,7 @@ static void parse_spec(const char *path)
 	while (fgets(line, sizeof(line), spec)) {
 		if (sscanf(line, "receiver %31s", receiver) != 1 &&
 		    !flow_parse(line, receiver) && !udp_parse(line, receiver) &&
-		    !parse_command(line) && !parse_times(line))
+		    !short_parse(line, receiver) && !parse_command(line) && !parse_times(line))
 			errx(2, "bad line: %s", line);
 	}
 	fclose(spec);
@@ -156,7 +158,9 @@ static void take_reading(int64_t now)
 	flow_print_bytes(out);
 	fputs("], \"udp\": [", out);
 	udp_print_frames(out);
-	fputs("]}", out);
+	fputs("], \"short\": ", out);
+	short_print_bytes(out);
+	fputs("}", out);
 }
 
 static void run_command(const char *text)
@@ -229,6 +233,7 @@ static int64_t tend(int64_t now)
 	int64_t next = flow_tend(now);
 
 	next = min64(next, udp_tend(now));
+	next = min64(next, short_tend(now));
 	next = min64(next, tend_readings(now));
 	next = min64(next, tend_samples(now));
 	next = min64(next, tend_commands(now));
@@ -249,6 +254,11 @@ static void dispatch(const struct epoll_event *event)
 		break;
 	case ROLE_UDP_TIMER:
 		udp_dispatch(index);
+		break;
+	case ROLE_SHORT_LISTENER:
+	case ROLE_SHORT_SENDER:
+	case ROLE_SHORT_RECEIVER:
+		short_dispatch(role, index, now_ms());
 		break;
 	}
 }
@@ -290,7 +300,9 @@ static void write_result(const char *path)
 		measure_from_ms, measure_to_ms);
 	flow_print(out);
 	fprintf(out, "],\n\"readings\": [%s],\n", text_of(&readings));
-	fprintf(out, "\"samples\": [%s]}\n", text_of(&samples));
+	fputs("\"shorts\": [", out);
+	short_print(out);
+	fprintf(out, "],\n\"samples\": [%s]}\n", text_of(&samples));
 	if (fclose(out))
 		err(1, "%s", path);
 }
@@ -302,6 +314,7 @@ int main(int argc, char **argv)
 	parse_spec(argv[1]);
 	flow_open();
 	udp_open();
+	short_open();
 	epoch_ms = clock_ms();
 	run();
 	write_result(argv[2]);

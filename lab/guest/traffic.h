@@ -32,6 +32,9 @@ enum role {
 	ROLE_FLOW_SENDER,
 	ROLE_FLOW_RECEIVER,
 	ROLE_UDP_TIMER,
+	ROLE_SHORT_LISTENER,
+	ROLE_SHORT_SENDER,
+	ROLE_SHORT_RECEIVER,
 };
 
 static inline int64_t min64(int64_t a, int64_t b)
@@ -46,6 +49,7 @@ int open_socket(int type);
 struct sockaddr_in address_of(const char *ip, int port);
 void set_option(int fd, int level, int option, const void *value, socklen_t len);
 void watch(int fd, enum role role, uint32_t index, uint32_t events);
+void watch_other(int fd, enum role role, uint32_t index, uint32_t events);
 bool tcp_info(int fd, struct tcp_info *info);
 int next_event(struct epoll_event *events, int room, int64_t wait_ms);
 
@@ -63,6 +67,7 @@ struct hint {
 
 enum hint_mode hint_mode_of(const char *word);
 void hint_start(struct hint *hint, int64_t now);
+void hint_state(int fd);
 void hint_tend(struct hint *hint, int fd, int64_t now);
 
 /* -- flow.c: long TCP flows ----------------------------------------------- */
@@ -83,5 +88,14 @@ void udp_open(void);
 int64_t udp_tend(int64_t now);
 void udp_dispatch(uint32_t index);
 void udp_print_frames(FILE *out);
+
+/* -- short.c: TCP flows that come and go ---------------------------------- */
+
+bool short_parse(const char *line, const char *receiver);
+void short_open(void);
+int64_t short_tend(int64_t now);
+void short_dispatch(enum role role, uint32_t index, int64_t now);
+void short_print_bytes(FILE *out);
+void short_print(FILE *out);
 
 #endif

@@ -364,7 +364,8 @@ def test_row_holds_the_run(load: Callable[[str], Sweep], tmp_path: Path) -> None
         "sessions": "2", "rate": "10mbit", "ecn": "on", "gso": "off", "hint": "packet",
         "extra": "", "jain": "0.987654", "max_min_ratio": "inf", "utilisation": "0.995",
         "min_phase_utilisation": "0.75", "tcp_share": "0.26", "goodput_mean_mbps": "1.375",
-        "max_class_ratio": "1.09091",
+        "max_class_ratio": "1.09091", "fct_mean_s": "nan", "fct_p95_s": "nan",
+        "short_unfinished": "0",
         "sojourn_mean_ms": "15.5", "sojourn_p50_ms": "14", "sojourn_p95_ms": "28",
         "sojourn_p99_ms": "33", "sojourn_max_ms": "41", "marks": "14", "drops": "2",
         "retransmits": "7", "goodputs_mbps": "1.25;1.5", "wall_s": "2.5", "reruns": "1",
@@ -415,6 +416,12 @@ def test_bounds(load: Callable[[str], Sweep], tmp_path: Path) -> None:
     assert judged(plan, path, {"zrtt": 0.96}) == ["c ours on uml: jain 0.96, want at most 0.95"]
     plan = load(f"{PLAIN_CELLS}{target}metric = 'sojourn_p95_ms'\nmax = 27.5\n")
     assert judged(plan, path, {}) == ["c ours on uml: sojourn_p95_ms 28, want at most 27.5"]
+
+
+def test_what_is_not_measured_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'fct_mean_s'\nmax = 9\n"
+    found = judged(load(PLAIN_CELLS + target), tmp_path / "t.csv", {})
+    assert found == ["c ours on uml: fct_mean_s was not measured"]
 
 
 def test_worst_seed_counts(load: Callable[[str], Sweep], tmp_path: Path) -> None:

@@ -7,9 +7,10 @@ import pytest
 from measured import MSS, flow_bytes, result_of, traffic_of
 
 from lab import topology
-from lab.result import HEADER_BYTES, HINT_BYTES, Result, ResultError
+from lab.result import Result, ResultError
 from lab.scenario import Phase, Scenario, ScenarioError, Step
-from lab.udp import FRAME_BYTES, Udp
+from lab.udp import Udp
+from lab.wire import FRAME_BYTES, HEADER_BYTES, HINT_BYTES
 
 OVERHEAD = (MSS + HEADER_BYTES + HINT_BYTES) / MSS
 ONE_FLOW = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0)
@@ -64,9 +65,9 @@ def _frames(mbps: float, seconds: float) -> int:
 def _beside_udp(sent_mbps: float) -> Result:
     """12 Mbit/s of UDP sent, 6 delivered, and a flow of 10."""
     scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, udp=(Udp.parse("12mbit"),))
-    begin = {"ms": 10_000, "flows": [500], "udp": [[7, 5]]}
+    begin = {"ms": 10_000, "flows": [500], "udp": [[7, 5]], "short": 0}
     frames = [7 + _frames(12, 20), 5 + _frames(6, 20)]
-    end = {"ms": 30_000, "flows": [500 + flow_bytes(10, 20)], "udp": [frames]}
+    end = {"ms": 30_000, "flows": [500 + flow_bytes(10, 20)], "udp": [frames], "short": 0}
     return result_of(scenario, traffic_of(scenario, [begin, end]), sent_mbps)
 
 
@@ -94,7 +95,7 @@ def test_utilisation_of_each_phase() -> None:
     scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps)
     received = [0, flow_bytes(16, 10), flow_bytes(16, 10) + flow_bytes(3, 10)]
     readings = [
-        {"ms": ms, "flows": [at], "udp": []}
+        {"ms": ms, "flows": [at], "udp": [], "short": 0}
         for ms, at in zip((10_000, 20_000, 30_000), received, strict=True)
     ]
     result = result_of(scenario, traffic_of(scenario, readings), 10.5)
