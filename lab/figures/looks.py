@@ -29,7 +29,7 @@ LOOKS = {
     "mrtt": Look("MRTT", _ORANGE, "^"),
     "prto": Look("PRTO", _PURPLE, "v"),
     "csfq": Look("CSFQ", _GREEN, "D"),
-    "paper": Look("ZRTT (paper)", _BLUE, "o"),
+    "paper": Look("ZRTT (paper)", _BLUE, "p"),
     FEATURED: Look("zrtt", _VERMILION, "o"),
     "pfifo": Look("pfifo", _DARK, "s"),
     "pie": Look("pie", _ORANGE, "^"),
