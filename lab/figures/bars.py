@@ -16,9 +16,11 @@ COLUMNS = 6
 PANEL_INCHES = {1: (6.4, 3.2), 2: (4.6, 3.0), 4: (4.6, 2.5)}
 """By the number of panels, if there are few."""
 SMALL_INCHES = (2.1, 2.2)
-BAR_SHARE = 0.72
+BAR_SHARE, HEADROOM = 0.72, 1.04
 SEEDS = {"color": "black", "linewidth": 0.9}
 FAIR = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 3}
+
+FAIR_REMARK = "dashed: equal shares"
 
 
 def _bars(axes: Any, at: Sequence[float], spreads: Sequence[Spread], colour: str) -> None:
@@ -43,22 +45,25 @@ def _panel(axes: Any, runs: Runs, load: Load, method: str, *, with_load: bool) -
     axes.set_title(f"{look.label}{where}: Jain {jain.mean:.3f}", loc="left", size=TEXT_SIZE)
     axes.grid(visible=False, axis="x")
     axes.set_xlim(0, max(rtts) + rtts[0])
-    axes.set_ylim(bottom=0)
 
 
 def draw(runs: Runs, panels: Sequence[tuple[Load, str]], canvas: Canvas, title: str) -> None:
     """Draws the panels in rows, all to one scale."""
     count = len(panels)
-    columns = min(count, 2 if count in PANEL_INCHES else COLUMNS)
+    small = count not in PANEL_INCHES
+    columns = min(count, COLUMNS if small else 2)
     rows = -(-count // columns)
     width, height = PANEL_INCHES.get(count, SMALL_INCHES)
-    alike = len({load for load, _ in panels}) == 1
-    remark = (f"{panels[0][0]}; " if alike else "") + "dashed: equal shares"
+    remark, of_all = FAIR_REMARK, small and len({load for load, _ in panels}) == 1
+    if of_all:
+        remark = f"{panels[0][0]}; {remark}"
     grid = canvas.panels((rows, columns), (columns * width, rows * height), title, remark)
     for axes, (load, method) in zip(grid.flat, panels, strict=False):
-        _panel(axes, runs, load, method, with_load=not alike)
+        _panel(axes, runs, load, method, with_load=not of_all)
     for axes in grid.flat[count:]:
         axes.set_axis_off()
+    most = max(spread.most for panel in panels for spread in runs.goodputs(*panel))
+    grid[0, 0].set_ylim(0, HEADROOM * most)
     canvas.figure.supxlabel("round-trip time of the connection without queue (ms)", size=TEXT_SIZE)
     for axes in grid[:, 0]:
         axes.set_ylabel("goodput (Mbit/s)")

@@ -33,7 +33,7 @@ class Canvas:
         one = runs.any
         self._note = (
             f"{one.cc}, {one.rate}, ECN {ecn}, Linux {one.release.partition('-')[0]}; "
-            f"mean of {runs.seeds} seeds, with the least and the most"
+            f"mean, least and most of {runs.seeds(ecn)}"
         )
         self._pyplot = pyplot()
         self.figure: Any = None

@@ -73,10 +73,12 @@ class Runs:
         """One of them, for what all have in common."""
         return next(iter(self._found.values()))[0]
 
-    @property
-    def seeds(self) -> int:
-        """How many the best-known load has."""
-        return max(map(len, self._found.values()))
+    def seeds(self, ecn: str) -> str:
+        """How many there are, in words."""
+        counts = {len(group) for (load, _), group in self._found.items() if load.ecn == ecn}
+        least, most = min(counts, default=0), max(counts, default=0)
+        number = str(most) if least == most else f"{least} to {most}"
+        return f"{number} seed{'' if most == 1 else 's'}"
 
     def methods(self, load: Load) -> set[str]:
         """All that were run under a load."""

@@ -77,7 +77,14 @@ def small_png(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_seeds_are_spread() -> None:
     runs = Runs([replace(ONE, seed=seed, jain=jain) for seed, jain in ((1, 0.7), (2, 0.8))], "uml")
     assert runs.jain(LOAD, "blue") == Spread(mean=0.75, least=0.7, most=0.8)
-    assert runs.seeds == 2
+    assert runs.seeds("on") == "2 seeds"
+
+
+def test_seeds_are_counted() -> None:
+    off = replace(ONE, cell="d", ecn="off")
+    rows = [ONE, replace(ONE, qdisc="mrtt"), replace(ONE, seed=2), off]
+    assert Runs(rows, "uml").seeds("on") == "1 to 2 seeds"
+    assert Runs(rows, "uml").seeds("off") == "1 seed"
 
 
 def test_last_row_of_a_seed_counts() -> None:
@@ -138,8 +145,8 @@ def test_all_is_drawn(figures: Callable[[list[Row]], int], tmp_path: Path) -> No
         assert not [m for m in methods if f">{LOOKS[m].label}" not in text], path.name
     low = (tmp_path / "out/fig2-ecn-on.svg").read_text()
     high = (tmp_path / "out/fig3-ecn-off.svg").read_text()
-    assert "ECN on" in low and "20 connections of 1 session;" in low and "mean of 2 seeds" in low
-    assert "ECN off" in high and "20 connections of 10 sessions;" in high
+    assert "ECN on" in low and "20 connections of 1 session:" in low and "most of 2 seeds" in low
+    assert "ECN off" in high and "20 connections of 10 sessions:" in high
 
 
 def test_same_table_gives_same_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -182,6 +189,15 @@ def test_lines_are_drawn_of_what_is_known() -> None:
     (axes,) = drawn.figure.axes
     lengths = [len(line.get_xdata()) for line in axes.lines]
     assert lengths == [7, 7, 7, 6, 7, 7]
+
+
+def test_bars_are_drawn_whole() -> None:
+    rows = [replace(r, goodputs_mbps=f"{1 + 3 * (r.qdisc == 'pie')};" * (r.flows - 1) + "1")
+            for r in planned()]  # fmt: skip
+    (figure,) = [f for f in FIGURES if f.name == "fig2-all"]
+    drawn = canvas.Canvas(Runs(rows, "uml"), "on")
+    assert figure.draw(Runs(rows, "uml"), "on", drawn)
+    assert [axes.get_ylim() for axes in drawn.figure.axes] == [(0, pytest.approx(4.16))] * 12
 
 
 # Names beside lines
