@@ -7,14 +7,15 @@ import argparse
 import sys
 
 from lab import build, grid, initramfs, kernels, report, table
-from lab.commands import crosscheck, demo, figures, flent, kernel, run, sweep
+from lab.commands import crosscheck, demo, figures, flent, kernel, mininet, run, sweep
 from lab.commands import report as report_command
 from lab.engine import GuestError
+from lab.mininet_build import MininetError
 from lab.result import ResultError
 from lab.scenario import ScenarioError
 from lab.units import UnitError
 
-COMMANDS = (run, demo, sweep, flent, report_command, figures, crosscheck, kernel)
+COMMANDS = (run, demo, sweep, flent, report_command, figures, crosscheck, mininet, kernel)
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
     ScenarioError,
@@ -25,6 +26,7 @@ EXPECTED_ERRORS = (
     report.ReportError,
     ResultError,
     GuestError,
+    MininetError,
     table.TableError,
 )
 

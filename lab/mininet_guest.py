@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs `lab mininet` in a guest, by the very command one would type on a machine."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lab import build, runner, topology
+from lab.engine import GuestError, GuestJob, get_engine
+from lab.scenario import Scenario
+
+LAB = Path(__file__).parent
+SUFFIXES = (".py", ".css", ".js", ".html", ".toml")
+MEMORY_MB = 2048
+SCRIPT = """#!/bin/sh
+set -eu
+mkdir -p /dev/pts
+mount -t devpts devpts /dev/pts # Mininet talks to its nodes through terminals
+export PYTHONDONTWRITEBYTECODE=1
+python3 -m lab mininet {words} >"$RESULT"
+"""
+
+
+def _lab_files() -> Iterator[tuple[str, Path]]:
+    """This package, as the guest is to find it."""
+    for path in sorted(LAB.rglob("*")):
+        if path.suffix in SUFFIXES:
+            yield path.relative_to(LAB.parent).as_posix(), path
+
+
+def run(kernel: str, words: Sequence[str], qdisc: str, cc: str, *, seed: int,
+        timeout_s: float) -> str:  # fmt: skip
+    """What the command says in the guest. Raises GuestError if it fails there."""
+    needs = Scenario(kernel=kernel, qdisc=qdisc, cc=(cc,), seed=seed).check()
+    engine = get_engine(kernel)
+    names = runner.module_names(needs)
+    files = dict(_lab_files())
+    for name in runner.plugin_names(needs):
+        files |= build.tc_plugin(name)
+    with tempfile.TemporaryDirectory(prefix="zrtt-mininet-") as folder:
+        script = Path(folder) / "script"
+        script.write_text(SCRIPT.format(words=shlex.join(words)))
+        output = engine.run(
+            GuestJob(
+                script=script,
+                files=files,
+                modules=topology.modules(needs),
+                kmods=[build.kernel_module(name, engine.kernel) for name in names],
+                seed=seed,
+                memory_mb=MEMORY_MB,
+                timeout_s=timeout_s,
+            )
+        )
+    if output.rc:
+        raise GuestError(f"lab mininet failed with status {output.rc} there", output.console)
+    return output.result
