@@ -16,7 +16,7 @@ from pathlib import Path
 from lab import build
 from lab.engine import Engine, GuestJob
 from lab.flent import tools
-from lab.flent.network import MODULES, SSH, Network
+from lab.flent.network import MODULES, PROGRAMS, SSH, Network
 from lab.progress import Progress
 from lab.scenario import ScenarioError
 
@@ -25,8 +25,6 @@ PLANNED = re.compile(r"Estimated total runtime: .* \((\d+) tests\)")
 STARTED = re.compile(r"Starting \S+ test\. Expected run time: (\d+) seconds")
 COMPLAINT = re.compile(r"(?m)^(?:WARNING|ERROR|CRITICAL): .*$")
 SUFFIX = ".flent.gz"
-IN_NO_GUEST = ("__pycache__", ".dist-info", ".so")
-"""Of flent's folder: parts that pip leaves there and running does not need."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +55,23 @@ def load(path: Path, names: list[str]) -> list[Batch]:
     return [Batch(path, name) for name in names or known]
 
 
+def _tree(folder: Path, name: str) -> dict[str, Path]:
+    """All files of a folder, below that name."""
+    return {
+        f"{name}/{path.relative_to(folder)}": path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+
+
 def _guest_files(batch: Batch, folder: Path) -> dict[str, Path]:
     """All that flent needs, below $LAB."""
     ssh = folder / "ssh"
     ssh.write_text(SSH)
     ssh.chmod(0o755)
-    python = tools.flent()
-    package = {
-        str(path.relative_to(python)): path
-        for path in sorted((python / "flent").rglob("*"))
-        if path.is_file() and not any(part in str(path) for part in IN_NO_GUEST)
-    }
     return {
-        **package,
+        **_tree(tools.python_home(), "python"),
+        **_tree(tools.flent() / "flent", "flent"),
         **{f"flent/tests/{path.name}": path for path in tools.tests()},
         **{f"bin/{path.name}": path for path in tools.programs()},
         "bin/tc_iterate": tools.CONFIGS / "tc_iterate",
@@ -127,6 +129,7 @@ def run(engine: Engine, batch: Batch, network: Network, *, overrides: Mapping[st
             args=_arguments(batch, network, overrides),
             files=_guest_files(batch, folder),
             modules=MODULES,
+            programs=PROGRAMS,
             kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
             seed=seed,
             memory_mb=MEMORY_MB,

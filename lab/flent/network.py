@@ -21,7 +21,9 @@ from dataclasses import dataclass
 from lab.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
 from lab.units import format_ms
 
-MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "tcp_cubic")
+MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
+           "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
+PROGRAMS = ("python3", "bash", "which")
 FRAME_BYTES = 1514
 TCP_MEMORY_PAGES = 4 * 1024 * 1024
 BUFFER_MAX_BYTES = 64 * 1024 * 1024
@@ -43,7 +45,8 @@ mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm
 mkdir /tmp/data
 cd /tmp/data
-export PATH=$LAB/bin:/usr/sbin:/usr/bin:/sbin:/bin PYTHONPATH=$LAB
+export PATH=$LAB/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PYTHONPATH=$LAB PYTHONHOME=$LAB/python LD_LIBRARY_PATH=$LAB/python/lib
 ip netns exec client python3 -m flent -B $LAB/batch "$@"
 python3 -m tarfile -c /tmp/data.tar .
 python3 -m base64 -e /tmp/data.tar >$RESULT
@@ -99,6 +102,8 @@ class Network:
             "cat >/tmp/hosts <<-END",
             *[f"{address} {name}" for address, name in names.items()],
             "END",
+            # an emulated machine has neither; fping asks for its protocols
+            "[ -e /etc/protocols ] || printf 'icmp 1\\nipv6-icmp 58\\n' >/etc/protocols",
             "[ -e /etc/hosts ] || : >/etc/hosts",
             "mount --bind /tmp/hosts /etc/hosts",
         ]

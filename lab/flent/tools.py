@@ -25,6 +25,9 @@ APT_HELPER = "/usr/lib/apt/apt-helper"
 NETPERF = "pool/non-free/n/netperf/netperf_2.7.0-0.1_amd64.deb"
 NETPERF_DIGEST = "SHA256:c20d6afd858945a6e7b35b560d6764192fe35fa0a00e7d78b7bb0ac62df761b2"
 PROGRAMS = ("fping", "netperf", "netserver")
+PYTHON = "/usr/bin/python3"
+"""Of a guest: Debian's, whatever runs the laboratory."""
+BUNDLE = Path(__file__).with_name("bundle.py")
 
 
 class FlentError(GuestError):
@@ -39,7 +42,7 @@ def _run(*command: str | Path) -> str:
     return done.stdout
 
 
-def _cached(name: str, version: bytes, recipe: Callable[[Path], None]) -> Path:
+def _cached(name: str, version: bytes, recipe: Callable[[Path], object]) -> Path:
     folder = cache_dir().resolve() / "flent" / f"{name}-{hashlib.sha256(version).hexdigest()[:8]}"
     with locked(folder):
         done = folder / ".done"
@@ -82,6 +85,12 @@ def programs() -> list[Path]:
 
     folder = _cached("programs", NETPERF_DIGEST.encode(), recipe)
     return [folder / "usr" / "bin" / name for name in PROGRAMS]
+
+
+def python_home() -> Path:
+    """The standard library of the guest's Python."""
+    version = f"{_run(PYTHON, '--version')}{BUNDLE.read_text()}".encode()
+    return _cached("bundle", version, lambda folder: _run(PYTHON, BUNDLE, folder))
 
 
 def tests() -> list[Path]:
