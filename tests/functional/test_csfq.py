@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from frames import Frame
+from frames import ECT0, Frame
 from guests import OUT, Report, program
 
 from lab.engine import run_script
@@ -38,7 +38,7 @@ CLASS = re.compile(r"class meter 2:(\w+) parent 2: \n Sent (\d+) bytes")
 
 def _line(port: int) -> str:
     """1000 bytes to that port, which the meter tells flows by; the checksum is nobody's concern."""
-    frame = Frame(9, payload=bytes(958)).bytes()
+    frame = Frame(9, ecn=ECT0, payload=bytes(958)).bytes()
     return (frame[:36] + port.to_bytes(2, "big") + frame[38:]).hex()
 
 
@@ -59,9 +59,9 @@ def report() -> Report:
     return Report(console)
 
 
-def qdisc() -> dict[str, Any]:
-    """CSFQ's statistics."""
-    (found,) = [q for q in json.loads(report().part("qdiscs")) if q["kind"] == "csfq"]
+def qdisc(part: str = "dropping") -> dict[str, Any]:
+    """CSFQ's statistics in a part."""
+    (found,) = [q for q in json.loads(report().part(part)) if q["kind"] == "csfq"]
     return found
 
 
@@ -84,11 +84,24 @@ def test_drops_are_accounted() -> None:
     assert found["drop_share"] > found["drop_limit"]
 
 
+def test_nothing_is_marked_unless_asked_for() -> None:
+    assert qdisc()["ecn_mark"] == 0
+
+
+def test_marks_instead_of_drops() -> None:
+    before, after = qdisc("changed"), qdisc("marking")
+    assert after["ecn_mark"] > 100
+    # Those that the queue had no room for are dropped for it, or for their share.
+    assert after["drops"] > before["drops"]
+    assert after["drops"] == after["drop_share"] + after["drop_limit"]
+
+
 def test_options_are_shown() -> None:
-    assert qdisc()["options"] == {
+    options = {
         "rate": 12_000_000, "limit": 200, "k": 50_000, "k_alpha": 200_000, "window": 100_000,
-        "ecn": False,
     }  # fmt: skip
+    assert qdisc()["options"] == options | {"ecn": False}
+    assert qdisc("changed")["options"] == options | {"ecn": True}
 
 
 def test_nonsense_is_refused() -> None:

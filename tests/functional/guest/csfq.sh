@@ -41,7 +41,9 @@ tc -n router qdisc change dev bot parent 1:1 handle 2: meter reset
 sleep 10
 part classes
 tc -n router -s class show dev bot parent 2:
-part qdiscs
-tc -n router -s -j qdisc show dev bot
-echo
+stats dropping router bot
+tc -n router qdisc change dev bot parent 2:1 handle 3: csfq ecn
+stats changed router bot
+sleep 2
+stats marking router bot
 part end # what the kernel says next is no JSON
