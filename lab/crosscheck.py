@@ -40,10 +40,10 @@ class Metric:
 
 
 METRICS = (
-    Metric("Jain's index", lambda r: r.jain, 0.01, ".4f"),
-    Metric("utilisation", lambda r: r.utilisation, 0.01, ".4f"),
-    Metric("mean sojourn, ms", lambda r: r.sojourn_ms.mean, 1.0, ".2f"),
-    Metric("p95 sojourn, ms", lambda r: r.sojourn_ms.p95, 2.0, ".2f"),
+    Metric("Jain's index", lambda r: r.jain, 0.005, ".4f"),
+    Metric("utilisation", lambda r: r.utilisation, 0.005, ".4f"),
+    Metric("mean sojourn, ms", lambda r: r.sojourn_ms.mean, 0.5, ".2f"),
+    Metric("p95 sojourn, ms", lambda r: r.sojourn_ms.p95, 1.0, ".2f"),
 )
 
 
