@@ -16,7 +16,9 @@ from lab.scenario import (
     ScenarioError,
     Step,
     parse_cc,
+    parse_ecn,
     parse_hint,
+    parse_hops,
     parse_liar,
     parse_rtts,
 )
@@ -42,7 +44,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "rtts": lambda text: {"rtts_ms": parse_rtts(text)},
     "sessions": lambda text: {"sessions": int(text)},
     "cc": lambda text: {"cc": parse_cc(text)},
-    "ecn": lambda text: {"ecn": _switch(text)},
+    "ecn": lambda text: dict(zip(("ecn", "ecn_share"), parse_ecn(text), strict=True)),
     "gso": lambda text: {"gso": _switch(text)},
     "hint": lambda text: dict(zip(("hint", "hint_share"), parse_hint(text), strict=True)),
     "liar": lambda texts: {"liars": dict(map(parse_liar, texts))},
@@ -51,9 +53,11 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
     "udp": lambda texts: {"udp": tuple(map(Udp.parse, texts))},
     "churn": lambda text: {"churn": Churn.parse(text)},
+    "reverse": lambda text: {"reverse": int(text)},
+    "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
 }
 REPEATED = ("liar", "step", "udp")
-EXTRAS = (*REPEATED, "churn")
+EXTRAS = (*REPEATED, "churn", "reverse", "hops")
 """Options that few cells have."""
 
 

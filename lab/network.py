@@ -1,23 +1,106 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pieces of a guest's network: hosts, links and the bottleneck, as lines of its script."""
+"""The pieces of a guest's network: hosts, routers and bottlenecks, as lines of its script."""
 
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 
 from lab.scenario import Scenario
 from lab.units import format_ms
 from lab.wire import FRAME_BYTES
 
 BURST_S = 0.0002
-RX_ADDRESS = "10.255.0.2"
-ROUTER_RX_ADDRESS = "10.255.0.1"
-RX_MAC, ROUTER_RX_MAC = "02:00:00:00:ff:02", "02:00:00:00:ff:01"
 NETEM_LIMIT_PACKETS = 1_000_000
+# Second octets of the hosts' addresses; LINKS of those between routers.
+LONG, UDP, CROSS, LINKS = 0, 1, 2, 255
+HOSTS_NET = "10.0.0.0/9"
 
 
-def _host_mac(kind: int, host: int, side: int) -> str:
-    return f"02:00:00:{kind:02x}:{host:02x}:{side:02x}"
+@dataclass(frozen=True)
+class Host:
+    """A host that opens connections, or sends UDP."""
+
+    name: str
+    kind: int
+    number: int
+    """Among its kind."""
+    hop: int
+    """Of the router it is at."""
+    last_hop: int
+    """Behind that one is whom it talks to."""
+    rtt_ms: float | None
+
+    @property
+    def port(self) -> str:
+        """The router's end of its link."""
+        return f"r{self.name}" if self.kind else f"r{self.number}"
+
+    def peer(self, *, plain: bool) -> str:
+        """Address of whom it talks to; the plain one has no ECN where others have it."""
+        return far_address(self.last_hop, plain=plain)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A bottleneck: htb, the meter and the qdisc under test, each with the same handles."""
+
+    name: str
+    netns: str
+    device: str
+    hop: int
+    """0: of the way back."""
+
+    @property
+    def tc(self) -> str:
+        """tc where the queue is."""
+        return f"tc -n {self.netns}"
+
+    def htb(self, verb: str, rate_bps: int) -> str:
+        """A burst so small that it makes no queue elsewhere, enough for a late timer."""
+        burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
+        return (
+            f"class {verb} dev {self.device} parent 1: classid 1:1 htb rate {rate_bps}bit"
+            f" burst {burst} cburst {burst} quantum {FRAME_BYTES}"
+        )
+
+
+def router(hop: int) -> str:
+    """The network namespace of the router whose bottleneck is that hop, from 1 on."""
+    return f"router{hop}" if hop > 1 else "router"
+
+
+def behind(scenario: Scenario, hop: int) -> str:
+    """Where a hop leads: the next router, or the receivers' host."""
+    return "rx" if hop == scenario.hops else router(hop + 1)
+
+
+def far_address(hop: int, *, plain: bool = False) -> str:
+    """Of what is behind a hop; it has a plain address for flows without ECN if some have it."""
+    return f"10.{LINKS}.{hop - 1}.{3 if plain else 2}"
+
+
+def hosts(scenario: Scenario) -> list[Host]:
+    """All of them: one for each RTT, each UDP stream, each flow that crosses one router only."""
+    last = scenario.hops
+    found = [Host(f"h{i}", LONG, i, 1, last, rtt) for i, rtt in enumerate(scenario.rtts_ms)]
+    found += [Host(f"u{i}", UDP, i, 1, last, None) for i in range(len(scenario.udp))]
+    found += [
+        Host(f"c{flow.host}", CROSS, flow.host, flow.hop, flow.hop, flow.rtt_ms)
+        for flow in scenario.cross_flows
+    ]
+    return found
+
+
+def queues(scenario: Scenario) -> list[Queue]:
+    """All bottlenecks, in the order that data cross them, then the one of the way back."""
+    hops = range(1, scenario.hops + 1)
+    found = [Queue(f"hop {hop}", router(hop), "bot", hop) for hop in hops]
+    return [*found, Queue("reverse", "rx", "eth0", 0)] if scenario.reverse else found
+
+
+def _mac(kind: int, number: int, side: int) -> str:
+    return f"02:00:00:{kind:02x}:{number:02x}:{side:02x}"
 
 
 def _link_up(netns: str, device: str, address: str, peer: str, peer_mac: str) -> list[str]:
@@ -29,76 +112,81 @@ def _link_up(netns: str, device: str, address: str, peer: str, peer_mac: str) ->
     ]
 
 
-def _source_lines(name: str, port: str, kind: int, host: int, settings: list[str]) -> list[str]:
-    """A host that sends and its link to the router, with settings of the host for ip."""
-    here, there = f"10.{kind}.{host}.2", f"10.{kind}.{host}.1"
-    mac, router_mac = _host_mac(kind, host, 2), _host_mac(kind, host, 1)
-    return [
-        f"ip netns add {name}",
-        f"ip link add {port} address {router_mac} netns router type veth"
-        f" peer name eth0 address {mac} netns {name}",
-        *_link_up("router", port, there, here, mac),
+def _one_packet_each(scenario: Scenario) -> list[str]:
+    return [] if scenario.gso else ["link set eth0 gso_max_segs 1"]
+
+
+def host_lines(scenario: Scenario, host: Host) -> list[str]:
+    """A host and its link to its router."""
+    here, there = (f"10.{host.kind}.{host.number}.{end}" for end in (2, 1))
+    mac, router_mac = (_mac(host.kind, host.number, side) for side in (2, 1))
+    ecn = " features ecn" if scenario.ecn and host.rtt_ms is not None else ""
+    settings = [*_one_packet_each(scenario), f"route add default via {there}{ecn}"]
+    if scenario.ecn_mixed:
+        settings.append(f"route add {host.peer(plain=True)} via {there}")
+    lines = [
+        f"ip netns add {host.name}",
+        f"ip link add {host.port} address {router_mac} netns {router(host.hop)} type veth"
+        f" peer name eth0 address {mac} netns {host.name}",
+        *_link_up(router(host.hop), host.port, there, here, mac),
         "END",
-        *_link_up(name, "eth0", here, there, router_mac),
+        *_link_up(host.name, "eth0", here, there, router_mac),
         *settings,
         "END",
     ]
-
-
-def host_lines(scenario: Scenario, host: int) -> list[str]:
-    """The host of an RTT."""
-    ecn = " features ecn" if scenario.ecn else ""
-    gso = [] if scenario.gso else ["link set eth0 gso_max_segs 1"]
-    route = f"route add default via 10.0.{host}.1{ecn}"
-    lines = _source_lines(f"h{host}", f"r{host}", 0, host, [*gso, route])
     if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
-        lines.append(f"ip netns exec h{host} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+        lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
     return lines
 
 
-def udp_host_lines(stream: int) -> list[str]:
-    """The host of an UDP stream."""
-    route = f"route add default via 10.1.{stream}.1"
-    return _source_lines(f"u{stream}", f"ru{stream}", 1, stream, [route])
-
-
-def receiver_lines() -> list[str]:
-    """The receivers' host behind the bottleneck."""
+def router_lines(hop: int) -> list[str]:
+    """A router, without its links."""
     return [
-        "ip netns add rx",
-        f"ip link add bot address {ROUTER_RX_MAC} netns router type veth"
-        f" peer name eth0 address {RX_MAC} netns rx",
-        *_link_up("router", "bot", ROUTER_RX_ADDRESS, RX_ADDRESS, RX_MAC),
-        "END",
-        *_link_up("rx", "eth0", RX_ADDRESS, ROUTER_RX_ADDRESS, ROUTER_RX_MAC),
-        f"route add default via {ROUTER_RX_ADDRESS}",
-        "END",
+        f"ip netns add {router(hop)}",
+        f"ip netns exec {router(hop)} sysctl -qw net.ipv4.ip_forward=1",
     ]
 
 
-def htb(verb: str, rate_bps: int) -> str:
-    """A burst so small that it makes no queue elsewhere, enough for a late timer."""
-    burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
-    return (
-        f"class {verb} dev bot parent 1: classid 1:1 htb rate {rate_bps}bit"
-        f" burst {burst} cburst {burst} quantum {FRAME_BYTES}"
-    )
+def hop_lines(scenario: Scenario, hop: int) -> list[str]:
+    """What is behind a router, and the link to there."""
+    near, far = router(hop), behind(scenario, hop)
+    near_address = f"10.{LINKS}.{hop - 1}.1"
+    near_mac, far_mac = (_mac(hop - 1, 255, side) for side in (1, 2))
+    plain = far_address(hop, plain=True)
+    last = far == "rx"
+    return [
+        *(["ip netns add rx"] if last else router_lines(hop + 1)),
+        f"ip link add bot address {near_mac} netns {near} type veth"
+        f" peer name eth0 address {far_mac} netns {far}",
+        *_link_up(near, "bot", near_address, far_address(hop), far_mac),
+        *([] if last else [f"route add default via {far_address(hop)}"]),
+        *([f"neigh add {plain} lladdr {far_mac} dev bot nud permanent"]
+          if scenario.ecn_mixed else []),
+        "END",
+        *_link_up(far, "eth0", far_address(hop), near_address, near_mac),
+        *([f"addr add {plain}/24 dev eth0"] if scenario.ecn_mixed else []),
+        *(_one_packet_each(scenario) if last and scenario.reverse else []),
+        f"route add {'default' if last else HOSTS_NET} via {near_address}",
+        "END",
+    ]  # fmt: skip
 
 
-def netem(verb: str, host: int, delay_ms: float) -> str:
+def netem(verb: str, host: Host, delay_ms: float) -> str:
     """The whole RTT of a host, on its way back."""
     delay = f"delay {format_ms(delay_ms)} limit {NETEM_LIMIT_PACKETS}"
-    return f"qdisc {verb} dev r{host} root netem {delay}"
+    return f"qdisc {verb} dev {host.port} root netem {delay}"
 
 
-def qdisc_lines(scenario: Scenario) -> list[str]:
-    """The bottleneck with the qdisc under test, and the RTTs."""
+def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
+    """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
+    near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
     return [
-        "tc -n router -batch - <<-'END'",
-        "qdisc add dev bot root handle 1: htb default 1",
-        htb("add", scenario.rate_bps),
-        "qdisc add dev bot parent 1:1 handle 2: meter",
-        *[netem("add", host, rtt) for host, rtt in enumerate(scenario.rtts_ms)],
+        f"{queue.tc} -batch - <<-'END'",
+        f"qdisc add dev {queue.device} root handle 1: htb default 1",
+        queue.htb("add", scenario.rate_bps),
+        f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
+        *[netem("add", host, host.rtt_ms or 0) for host in near],
         "END",
-        f"tc -n router qdisc add dev bot parent 2:1 handle 3: {shlex.join(scenario.qdisc_words)}",
+        f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
+        f" {shlex.join(scenario.qdisc_words)}",
     ]

@@ -3,30 +3,21 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
+from lab import network
 from lab.churn import Completion, ShortFlows, by_size
 from lab.engine import GuestError, GuestOutput
+from lab.ports import SHORT_PORT
+from lab.readings import QueueReadings, QueueResult, ResultError, Sojourn, sections
 from lab.scenario import Flow, Scenario
-from lab.spec import FIRST_PORT, SHORT_PORT, meter_class
 from lab.udp import UdpResult, frames_mbps
 from lab.wire import expansion, headers
 
-METER_HANDLE, QDISC_HANDLE = "2:", "3:"
-METER_CLASS = re.compile(
-    r"class meter 2:([0-9a-f]+) parent 2: \n Sent [^(]*\(dropped \d+, overlimits (\d+)"
-)
-"""iproute2 6.1 prints classes as text even when asked for JSON. The class of the
-qdisc under test has no counters, and must not take those of the next one."""
-SOJOURN_SOURCE = "meter"
-DUMP_SLACK_PACKETS = 10
-"""Packets may pass while tc reads one qdisc after the other."""
 RATE_SLACK = 1.02
 TIME_SLACK = 0.01
 STARVED_MAX = 0.2
@@ -35,10 +26,6 @@ STARVED_MAX = 0.2
 
 DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio")
 """Figures that follow from the others, in the JSON for its readers."""
-
-
-class ResultError(RuntimeError):
-    """A run whose numbers do not add up."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +44,15 @@ class FlowResult:
     """Share of the time that a buffer of an end held it back, not the path."""
     wire_mbps: float
     """Goodput with the headers it needed, retransmissions not counted."""
+    ecn: bool = True
+    """Negotiated; a host whose first SYN is lost does without."""
+    hop: int = 0
+    """The only router it crosses; 0: all."""
+
+    @property
+    def expansion(self) -> float:
+        """Bytes on the wire for each that it carries."""
+        return self.wire_mbps / self.goodput_mbps if self.goodput_mbps else 1.0
 
 
 @dataclass(frozen=True)
@@ -67,18 +63,6 @@ class PhaseResult:
     to_s: float
     rate_mbps: float
     utilisation: float
-
-
-@dataclass(frozen=True)
-class Sojourn:
-    """Time in the qdisc under test, milliseconds, each packet counted once."""
-
-    mean: float
-    p50: float
-    p95: float
-    p99: float
-    max: float
-    source: str = SOJOURN_SOURCE
 
 
 @dataclass(frozen=True)
@@ -115,12 +99,17 @@ class Result:
     phases: list[PhaseResult] = field(default_factory=list)
     udp: list[UdpResult] = field(default_factory=list)
     short_flows: ShortFlows | None = None
+    cross: list[FlowResult] = field(default_factory=list)
+    """Flows that cross one router only."""
+    reverse: list[FlowResult] = field(default_factory=list)
+    """Flows the other way."""
+    queues: list[QueueResult] = field(default_factory=list)
+    """All bottlenecks; the figures above are of those that the flows cross."""
 
     @property
     def tcp_share(self) -> float:
         """Utilisation by TCP alone."""
-        short_mbps = self.short_flows.wire_mbps if self.short_flows else 0.0
-        return (sum(flow.wire_mbps for flow in self.flows) + short_mbps) / self.rate_mbps
+        return self.utilisation - sum(stream.delivered_mbps for stream in self.udp) / self.rate_mbps
 
     @property
     def min_phase_utilisation(self) -> float:
@@ -144,63 +133,24 @@ class Result:
         """Reads what to_dict() wrote."""
         own = {field.name: content[field.name] for field in fields(cls) if field.name in content}
         own["sojourn_ms"] = Sojourn(**own["sojourn_ms"])
-        for name, kind in (("flows", FlowResult), ("phases", PhaseResult), ("udp", UdpResult)):
+        for name, kind in _LISTS.items():
             own[name] = [kind(**part) for part in own.get(name, [])]
+        own["queues"] = [QueueResult.from_dict(queue) for queue in own.get("queues", [])]
         if own.get("short_flows"):
             own["short_flows"] = ShortFlows.from_dict(own["short_flows"])
         return cls(**own)
+
+
+_LISTS: dict[str, type] = {
+    "flows": FlowResult, "cross": FlowResult, "reverse": FlowResult, "phases": PhaseResult,
+    "udp": UdpResult,
+}  # fmt: skip
 
 
 def jain(values: list[float]) -> float:
     """Jain's fairness index: 1 = all equal, 1/n = one has all."""
     squares = sum(v * v for v in values)
     return sum(values) ** 2 / (len(values) * squares) if squares else 0.0
-
-
-def _sections(text: str) -> dict[str, Any]:
-    """Splits a guest's result into its documents: JSON, but for tc's classes."""
-    sections: dict[str, Any] = {}
-    for section in text.split("@")[1:]:
-        name, _, body = section.partition("\n")
-        try:
-            sections[name] = body if name == "classes" else json.loads(body)
-        except json.JSONDecodeError as error:
-            raise ResultError(f"the guest's {name} is not JSON: {error}") from error
-    missing = {"traffic", "begin", "end", "classes"} - set(sections)
-    if missing:
-        raise ResultError(f"the guest returned no {', '.join(sorted(missing))}")
-    return sections
-
-
-@dataclass(frozen=True)
-class Span:
-    """The statistics of a qdisc at both ends of the measured interval."""
-
-    begin: dict[str, Any]
-    end: dict[str, Any]
-
-    @classmethod
-    def of(cls, sections: dict[str, Any], handle: str) -> Span:
-        """Picks a qdisc by its handle."""
-        found = [
-            qdisc
-            for name in ("begin", "end")
-            for qdisc in sections[name]
-            if qdisc.get("handle") == handle
-        ]
-        if len(found) != 2:
-            raise ResultError(f"no qdisc {handle} in the guest's statistics")
-        return cls(*found)
-
-    def delta(self, key: str) -> int:
-        """How much a counter grew."""
-        return int(self.end[key]) - int(self.begin[key])
-
-
-def _marks(classes: str) -> Callable[[int], int]:
-    """CE packets that went to a port, from the meter's class of it."""
-    marks = {int(minor, 16): int(count) for minor, count in METER_CLASS.findall(classes)}
-    return lambda port: marks.get(meter_class(port), 0)
 
 
 def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float) -> FlowResult:
@@ -218,6 +168,8 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
         min_rtt_ms=end["min_rtt_us"] / 1000,
         starved=(end["starved_us"] - begin["starved_us"]) / 1e6 / seconds,
         wire_mbps=goodput * (mss + overhead) / mss if mss else 0.0,
+        ecn=end["ecn"],
+        hop=flow.hop,
     )
 
 
@@ -244,55 +196,92 @@ def _short_flows(scenario: Scenario, traffic: dict[str, Any], marks: int,
     )
 
 
+def _used_mbps(scenario: Scenario, flows: Sequence[FlowResult], others_mbps: float) -> float:
+    """What was received of all that crosses a router, of the least used one."""
+    everywhere = sum(flow.wire_mbps for flow in flows if not flow.hop) + others_mbps
+    hops = range(1, scenario.hops + 1)
+    return everywhere + min(sum(f.wire_mbps for f in flows if f.hop == hop) for hop in hops)
+
+
 def _phases(scenario: Scenario, readings: list[dict[str, Any]],
             flows: list[FlowResult]) -> list[PhaseResult]:  # fmt: skip
     """What each phase was used for, from what had been received at its ends."""
-    overheads = [flow.wire_mbps / flow.goodput_mbps if flow.goodput_mbps else 1 for flow in flows]
     found = []
     for phase, (begin, end) in zip(scenario.phases, pairwise(readings), strict=True):
         seconds = (end["ms"] - begin["ms"]) / 1000
-        bytes_seen = zip(begin["flows"], end["flows"], overheads, strict=True)
-        tcp_bits = sum((after - before) * 8 * overhead for before, after, overhead in bytes_seen)
+        # The long flows and those that cross one router, as if each of their segments were full.
+        seen = [
+            replace(flow, wire_mbps=(after - before) * 8 / seconds / 1e6 * flow.expansion)
+            for flow, before, after in zip(flows, begin["flows"], end["flows"], strict=False)
+        ]
         frames = sum(received for _, received in end["udp"])
         frames -= sum(received for _, received in begin["udp"])
-        tcp_bits += (end["short"] - begin["short"]) * 8 * expansion(scenario.hint != "none")
-        wire_mbps = tcp_bits / seconds / 1e6 + frames_mbps(frames, seconds)
+        short_mbps = (end["short"] - begin["short"]) * 8 / seconds / 1e6
+        others_mbps = short_mbps * expansion(scenario.hint != "none") + frames_mbps(frames, seconds)
         rate_mbps = phase.rate_bps / 1e6
-        found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, wire_mbps / rate_mbps))
+        utilisation = _used_mbps(scenario, seen, others_mbps) / rate_mbps
+        found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, utilisation))
     return found
 
 
-def _check(result: Result, scenario: Scenario, meter: Span, qdisc: Span) -> None:
+def _flow_problems(scenario: Scenario, flows: list[FlowResult]) -> list[str]:
+    """Of all bulk flows."""
+    starved = [f"{i} ({f.starved:.0%})" for i, f in enumerate(flows) if f.starved > STARVED_MAX]
+    planned = scenario.all_flows
+    wrong = [str(i) for i, flow in enumerate(flows) if flow.ecn and not planned[i].ecn]
+    problems = []
+    if not any(flow.goodput_mbps for flow in flows):
+        problems.append("no flow received anything")
+    if starved:
+        problems.append(f"flows held back by a buffer of an end: {', '.join(starved)}")
+    if wrong:
+        problems.append(f"flows with ECN that should have none: {', '.join(wrong)}")
+    return problems
+
+
+def _queue_problems(result: Result, scenario: Scenario, queue: QueueReadings) -> list[str]:
+    """Whether what the meter counted is what the ends received."""
+    hop = queue.queue.hop
+    flows = [*scenario.flows, *scenario.cross_flows] if hop else scenario.reverse_flows
+    ports = [flow.port for flow in flows if flow.hop in (0, hop)] + [SHORT_PORT]
+    if hop:
+        used = result.utilisation * result.rate_mbps
+    else:
+        used = sum(flow.wire_mbps for flow in result.reverse)
+    left = queue.left_mbps(result.measured_s)
+    problems = queue.problems(ports, gso=scenario.gso)
+    if left > result.rate_mbps * RATE_SLACK or used > left * RATE_SLACK:
+        problems.append(
+            f"{queue.queue.name}, Mbit/s: {used:.3f} received, {left:.3f} left the queue,"
+            f" {result.rate_mbps:.3f} is the rate"
+        )
+    return problems
+
+
+def _check(result: Result, scenario: Scenario, queues: list[QueueReadings]) -> None:
     """Raises ResultError unless the independent countings agree."""
     problems: list[str] = []
     if abs(result.measured_s - scenario.duration_s) > TIME_SLACK * scenario.duration_s:
         problems.append(f"measured {result.measured_s:.3f} s, not {scenario.duration_s:g}")
-    if not result.goodput_mbps:
-        problems.append("no flow received anything")
-    starved = [
-        f"{i} ({f.starved:.0%})" for i, f in enumerate(result.flows) if f.starved > STARVED_MAX
-    ]
-    if starved:
-        problems.append(f"flows held back by a buffer of an end: {', '.join(starved)}")
-    wire = result.utilisation * result.rate_mbps
-    left = meter.delta("bytes_out") * 8 / result.measured_s / 1e6
-    if left > result.rate_mbps * RATE_SLACK or wire > left * RATE_SLACK:
-        problems.append(
-            f"Mbit/s: {wire:.3f} received, {left:.3f} left the queue, {result.rate_mbps:.3f} is"
-            " the rate"
-        )
-    flow_marks = sum(flow.marks for flow in result.flows)
-    flow_marks += result.short_flows.marks if result.short_flows else 0
-    if abs(flow_marks - result.marks) > DUMP_SLACK_PACKETS:
-        problems.append(f"marks: {flow_marks} by flow, {result.marks} in all")
-    if not scenario.gso:
-        entered = meter.delta("packets_in")
-        gone = meter.delta("packets_out") + result.drops
-        queued = qdisc.delta("qlen")
-        if abs(entered - gone - queued) > DUMP_SLACK_PACKETS:
-            problems.append(f"packets: {entered} in, {gone} out or dropped, {queued:+d} queued")
+    problems += _flow_problems(scenario, [*result.flows, *result.cross, *result.reverse])
+    for queue in queues:
+        problems += _queue_problems(result, scenario, queue)
     if problems:
         raise ResultError("the numbers do not add up: " + "; ".join(problems))
+
+
+def _bulk_flows(scenario: Scenario, traffic: dict[str, Any], queues: list[QueueReadings],
+                seconds: float) -> list[FlowResult]:  # fmt: skip
+    """The long flows, those that cross one router, those the other way."""
+    last_of_hop = {queue.queue.hop: queue for queue in queues}
+
+    def last(flow: Flow) -> QueueReadings:
+        return last_of_hop[0 if flow.reverse else flow.hop or scenario.hops]
+
+    return [
+        _flow_result(flow, reading, last(flow).marks(flow.port), seconds)
+        for flow, reading in zip(scenario.all_flows, traffic["flows"], strict=True)
+    ]
 
 
 def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
@@ -300,48 +289,42 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     """The result of a run. Raises ResultError if it does not add up."""
     if output.rc:
         raise GuestError(f"the guest's script failed with status {output.rc}", output.console)
-    sections = _sections(output.result)
-    traffic = sections["traffic"]
-    seconds = (traffic["to_ms"] - traffic["from_ms"]) / 1000
-    meter = Span.of(sections, METER_HANDLE)
-    qdisc = Span.of(sections, QDISC_HANDLE)
-    marks = _marks(sections["classes"])
-    flows = [
-        _flow_result(flow, reading, marks(FIRST_PORT + flow.index), seconds)
-        for flow, reading in zip(scenario.flows, traffic["flows"], strict=True)
-    ]
+    found = sections(output.result)
+    traffic = found["traffic"]
     readings = traffic["readings"]
-    short = _short_flows(scenario, traffic, marks(SHORT_PORT), seconds) if scenario.churn else None
+    seconds = (traffic["to_ms"] - traffic["from_ms"]) / 1000
+    rate_mbps = scenario.mean_rate_bps() / 1e6
+    of_queues = [QueueReadings.of(found, queue) for queue in network.queues(scenario)]
+    queues = [queue.result(rate_mbps, seconds) for queue in of_queues]
+    hops = queues[: scenario.hops]
+    bulk = _bulk_flows(scenario, traffic, of_queues, seconds)
+    n_long, n_forward = len(scenario.flows), len(scenario.flows) + len(scenario.cross_flows)
+    flows, forward = bulk[:n_long], bulk[:n_forward]
+    short_marks = of_queues[scenario.hops - 1].marks(SHORT_PORT)
+    short = _short_flows(scenario, traffic, short_marks, seconds) if scenario.churn else None
     udp = [
         UdpResult.of(stream, begin, end, seconds)
         for stream, begin, end in zip(
             scenario.udp, readings[0]["udp"], readings[-1]["udp"], strict=True
         )
     ]
+    others_mbps = sum(stream.delivered_mbps for stream in udp) + (short.wire_mbps if short else 0)
     goodputs = [flow.goodput_mbps for flow in flows]
-    rate_mbps = scenario.mean_rate_bps() / 1e6
-    wire_mbps = sum(flow.wire_mbps for flow in flows) + (short.wire_mbps if short else 0.0)
     result = Result(
         label=scenario.qdisc,
         jain=jain(goodputs),
         max_min_ratio=max(goodputs) / min(goodputs) if min(goodputs) else None,
-        utilisation=(wire_mbps + sum(stream.delivered_mbps for stream in udp)) / rate_mbps,
-        sojourn_ms=Sojourn(
-            mean=meter.end["mean_ns"] / 1e6,
-            p50=meter.end["p50_us"] / 1000,
-            p95=meter.end["p95_us"] / 1000,
-            p99=meter.end["p99_us"] / 1000,
-            max=meter.end["max_us"] / 1000,
-        ),
-        marks=meter.delta("ce_out") - meter.delta("ce_in"),
-        drops=qdisc.delta("drops"),
-        packets=meter.delta("packets_out"),
+        utilisation=_used_mbps(scenario, forward, others_mbps) / rate_mbps,
+        sojourn_ms=max((queue.sojourn_ms for queue in hops), key=lambda sojourn: sojourn.p95),
+        marks=sum(queue.marks for queue in hops),
+        drops=sum(queue.drops for queue in hops),
+        packets=sum(queue.packets for queue in hops),
         goodput_mbps=sum(goodputs),
         rate_mbps=rate_mbps,
         measured_s=seconds,
         flows=flows,
-        samples=traffic["samples"],
-        qdisc=qdisc.end,
+        samples=[row[: 1 + n_long] for row in traffic["samples"]],
+        qdisc=hops[0].qdisc,
         kernel=release,
         clock=clock,
         gso=scenario.gso,
@@ -351,9 +334,12 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         wall_s=output.wall_s,
         cpu_s=output.cpu_s,
         command=command,
-        phases=_phases(scenario, readings, flows),
+        phases=_phases(scenario, readings, forward),
         udp=udp,
         short_flows=short,
+        cross=bulk[n_long:n_forward],
+        reverse=bulk[n_forward:],
+        queues=queues,
     )
-    _check(result, scenario, meter, qdisc)
+    _check(result, scenario, of_queues)
     return result

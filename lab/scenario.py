@@ -6,20 +6,29 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field
+from typing import Any
 
 from lab.churn import MAX_FLOWS as MAX_SHORT_FLOWS
 from lab.churn import Arrival, Churn
 from lab.engine import KERNELS
 from lab.options import ScenarioError, words
+from lab.ports import (
+    CROSS_PORT,
+    FIRST_PORT,
+    MAX_CROSS,
+    MAX_FLOWS,
+    MAX_REVERSE,
+    MAX_UDP,
+    REVERSE_PORT,
+)
 from lab.udp import Udp
 from lab.units import UnitError, parse_rate, parse_time
 
 CCS = {"reno": "tcp_cong", "cubic": "tcp_cubic", "bbr": "tcp_bbr"}
-MAX_FLOWS = 4000
 MAX_RTTS = 250
-MAX_UDP = 15
 MIN_RATE_BPS = 10_000
 MAX_RTT_MS = 4000.0
+MAX_HOPS = 4
 
 
 @dataclass(frozen=True)
@@ -63,14 +72,21 @@ class Flow:
     """One TCP connection of a scenario."""
 
     index: int
+    """Among its kind: long, crossing, reverse."""
     host: int
-    """Index of its RTT in Scenario.rtts_ms: one host per RTT."""
+    """Index of its RTT in Scenario.rtts_ms: one host per RTT; if crossing, its own."""
+    port: int
     rtt_ms: float
     cc: str
+    ecn: bool
     hint: str
     """packet, sampled or none."""
     hint_factor: float
     """What the sender multiplies its RTT with; 1 is honest."""
+    hop: int = 0
+    """The only router it crosses, from 1 on; 0: it crosses all."""
+    reverse: bool = False
+    """It runs from the receivers' side to the host."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +101,8 @@ class Scenario:
     cc: tuple[str, ...] = ("cubic",)
     """Given to the flows in turn."""
     ecn: bool = True
+    ecn_share: float = 1.0
+    """Share of the flows that negotiate it if ECN is on, spread evenly."""
     gso: bool = False
     hint: str = "packet"
     """packet, sampled or none, of the flows that hint."""
@@ -98,6 +116,12 @@ class Scenario:
     steps: tuple[Step, ...] = ()
     udp: tuple[Udp, ...] = ()
     churn: Churn | None = None
+    reverse: int = 0
+    """Flows the other way, through a bottleneck of their own."""
+    hops: int = 1
+    """Routers in series; the flows of rtts_ms cross all of them."""
+    cross_rtts_ms: tuple[float, ...] = ()
+    """Of flows that cross one router only, at each."""
     sample_ms: int = 0
 
     def check(self) -> Scenario:
@@ -112,6 +136,15 @@ class Scenario:
         self._require(
             bool(self.cc) and all(cc in CCS for cc in self.cc),
             f"--cc: one of {', '.join(CCS)}, or mix:A,B",
+        )
+        self._require(0 <= self.reverse <= MAX_REVERSE, f"--reverse: 0 to {MAX_REVERSE} flows")
+        self._require(1 <= self.hops <= MAX_HOPS, f"--hops: 1 to {MAX_HOPS} routers")
+        self._require(
+            len(self.cross_rtts_ms) * self.hops <= MAX_CROSS,
+            f"--hops: at most {MAX_CROSS} flows that cross one router",
+        )
+        self._require(
+            all(0 <= rtt <= MAX_RTT_MS for rtt in self.cross_rtts_ms), "--hops: RTTs of 0 to 4 s"
         )
         self._require(self.warmup_s >= 5, "--warmup: at least 5 s, flows start in the first 3")
         self._require(self.duration_s > 0, "--duration: more than 0 s")
@@ -160,16 +193,51 @@ class Scenario:
     def flows(self) -> list[Flow]:
         """All flows: the sessions of the first RTT, then those of the next."""
         return [
-            Flow(
-                index=index,
-                host=index // self.sessions,
-                rtt_ms=self.rtts_ms[index // self.sessions],
-                cc=self.cc_of(index),
-                hint=self.hint_of(index),
+            self._flow(
+                index, index // self.sessions, self.rtts_ms[index // self.sessions], FIRST_PORT,
                 hint_factor=self.liars.get(index, 1.0),
             )
             for index in range(len(self.rtts_ms) * self.sessions)
+        ]  # fmt: skip
+
+    @property
+    def cross_flows(self) -> list[Flow]:
+        """Those that cross one router only: all of the first, then those of the next."""
+        per_hop = len(self.cross_rtts_ms)
+        return [
+            self._flow(
+                index, index, self.cross_rtts_ms[index % per_hop], CROSS_PORT,
+                hop=index // per_hop + 1,
+            )
+            for index in range(self.hops * per_hop)
+        ]  # fmt: skip
+
+    @property
+    def reverse_flows(self) -> list[Flow]:
+        """Those the other way, spread over the RTTs."""
+        hosts = len(self.rtts_ms)
+        spread = [(2 * index + 1) * hosts // (2 * self.reverse) for index in range(self.reverse)]
+        return [
+            self._flow(index, host, self.rtts_ms[host], REVERSE_PORT, reverse=True)
+            for index, host in enumerate(spread)
         ]
+
+    @property
+    def all_flows(self) -> list[Flow]:
+        """All bulk flows."""
+        return [*self.flows, *self.cross_flows, *self.reverse_flows]
+
+    def _flow(self, index: int, host: int, rtt_ms: float, first_port: int, **others: Any) -> Flow:
+        return Flow(
+            index=index,
+            host=host,
+            port=first_port + index,
+            rtt_ms=rtt_ms,
+            cc=self.cc_of(index),
+            ecn=self.ecn_of(index),
+            hint=self.hint_of(index),
+            **{"hint_factor": 1.0, **others},
+        )
 
     @property
     def short_flows(self) -> list[Arrival]:
@@ -184,9 +252,17 @@ class Scenario:
         return self.cc[index % len(self.cc)]
 
     def hint_of(self, index: int) -> str:
-        """Spreads the share evenly: of 0.5, every second flow."""
-        hints = int((index + 1) * self.hint_share) > int(index * self.hint_share)
-        return self.hint if hints else "none"
+        """Its mode, of a flow that hints."""
+        return self.hint if _chosen(index, self.hint_share) else "none"
+
+    def ecn_of(self, index: int) -> bool:
+        """Whether a flow negotiates ECN."""
+        return self.ecn and _chosen(index, self.ecn_share)
+
+    @property
+    def ecn_mixed(self) -> bool:
+        """Whether some flows negotiate ECN, but not all."""
+        return self.ecn and self.ecn_share < 1
 
     @property
     def phases(self) -> list[Phase]:
@@ -207,7 +283,12 @@ class Scenario:
         return bits / self.duration_s
 
 
-def parse_rtts(text: str) -> tuple[float, ...]:
+def _chosen(index: int, share: float) -> bool:
+    """Spreads a share evenly: of 0.5, every second flow."""
+    return int((index + 1) * share) > int(index * share)
+
+
+def parse_rtts(text: str, option: str = "--rtts") -> tuple[float, ...]:
     """Reads "20ms,40ms" or, for many, "20ms..400ms/20" (that many, evenly spread)."""
     match = re.fullmatch(r"([\d.]+[a-z]+)\.\.([\d.]+[a-z]+)/(\d+)", text)
     try:
@@ -215,9 +296,9 @@ def parse_rtts(text: str) -> tuple[float, ...]:
             return tuple(parse_time(word) for word in text.split(","))
         first, last, count = parse_time(match[1]), parse_time(match[2]), int(match[3])
     except UnitError as error:
-        raise ScenarioError(f"--rtts: {error}") from error
+        raise ScenarioError(f"{option}: {error}") from error
     if count < 2:
-        raise ScenarioError("--rtts: a range has at least two RTTs")
+        raise ScenarioError(f"{option}: a range has at least two RTTs")
     return tuple(first + (last - first) * i / (count - 1) for i in range(count))
 
 
@@ -230,13 +311,32 @@ def parse_hint(text: str) -> tuple[str, float]:
     """Reads packet, sampled, none or a fraction of flows that hint in every packet."""
     if text in ("packet", "sampled", "none"):
         return text, 1.0
+    return "packet", _fraction(text, "--hint: packet, sampled, none")
+
+
+def parse_ecn(text: str) -> tuple[bool, float]:
+    """Reads on, off or a fraction of flows that negotiate ECN."""
+    if text in ("on", "off"):
+        return text == "on", 1.0
+    return True, _fraction(text, "--ecn: on, off")
+
+
+def parse_hops(text: str) -> tuple[int, tuple[float, ...]]:
+    """Reads "2", or "2:30ms,30ms": the RTTs of flows that cross one router."""
+    count, colon, rtts = text.partition(":")
+    if not count.isdecimal():
+        raise ScenarioError(f"--hops {text!r}: want N or N:RTTS")
+    return int(count), parse_rtts(rtts, "--hops") if colon else ()
+
+
+def _fraction(text: str, words_instead: str) -> float:
     try:
         share = float(text)
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise ScenarioError("--hint: packet, sampled, none or a fraction from 0 to 1")
-    return "packet", share
+        raise ScenarioError(f"{words_instead} or a fraction from 0 to 1")
+    return share
 
 
 def parse_liar(text: str) -> tuple[int, float]:

@@ -6,22 +6,13 @@ from __future__ import annotations
 import random
 
 from lab import network
+from lab.network import Host, Queue
+from lab.ports import SHORT_PORT, UDP_PORT
 from lab.scenario import Flow, Scenario, Step
 
 START_SPREAD_MS = 3000
-# The meter tells flows apart by the low 12 bits of this port.
-FIRST_PORT = 5001
-METER_CLASS_FLOWS, METER_FLOWS = 2, 4096
-# Those that no flow has.
-UDP_PORT = 9001
-SHORT_PORT = 9020
 SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
 QUEUE_ALLOWANCE_MS = 100
-
-
-def meter_class(port: int) -> int:
-    """Minor number of the meter's class that counts what goes there (lab/kmod/sch_meter.c)."""
-    return METER_CLASS_FLOWS + port % METER_FLOWS
 
 
 def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
@@ -42,40 +33,74 @@ def _ms(seconds: float) -> int:
 def _step_commands(scenario: Scenario, step: Step) -> list[str]:
     commands = []
     if step.rate_bps is not None:
-        commands.append(f"tc -n router {network.htb('change', step.rate_bps)}")
+        commands += [
+            f"{queue.tc} {queue.htb('change', step.rate_bps)}"
+            for queue in network.queues(scenario)
+        ]  # fmt: skip
     if step.delay_ms is not None:
         commands += [
-            f"tc -n router {network.netem('change', host, rtt + step.delay_ms)}"
-            for host, rtt in enumerate(scenario.rtts_ms)
+            f"tc -n {network.router(host.hop)}"
+            f" {network.netem('change', host, host.rtt_ms + step.delay_ms)}"
+            for host in network.hosts(scenario)
+            if host.rtt_ms is not None
         ]
     return commands
 
 
-def _commands(scenario: Scenario) -> list[tuple[int, str]]:
-    """What happens while traffic runs: readings of the qdiscs, and steps."""
-    show = "tc -n router -s -j qdisc show dev bot >/tmp"
-    per_flow = "tc -n router -s class show dev bot parent 2: >/tmp/classes"
-    reset = "tc -n router qdisc change dev bot parent 1:1 handle 2: meter reset"
-    timed = [
-        (_ms(scenario.warmup_s), f"{reset} && {show}/begin"),
-        (_ms(scenario.total_s), f"{show}/end && {per_flow}"),
+def _readings(scenario: Scenario, queue: Queue) -> list[tuple[int, str]]:
+    """Of a queue, at both ends of the measured interval."""
+    device, netns = queue.device, queue.netns
+    show = f"{queue.tc} -s -j qdisc show dev {device} >/tmp"
+    per_flow = f"{queue.tc} -s class show dev {device} parent 2: >/tmp/classes-{netns}"
+    reset = f"{queue.tc} qdisc change dev {device} parent 1:1 handle 2: meter reset"
+    return [
+        (_ms(scenario.warmup_s), f"{reset} && {show}/begin-{netns}"),
+        (_ms(scenario.total_s), f"{show}/end-{netns} && {per_flow}"),
     ]
+
+
+def _commands(scenario: Scenario) -> list[tuple[int, str]]:
+    """What happens while traffic runs: readings of the queues, and steps."""
+    timed = [item for queue in network.queues(scenario) for item in _readings(scenario, queue)]
     for step in scenario.steps:
         timed += [(_ms(step.at_s), c) for c in _step_commands(scenario, step)]
     return sorted(timed, key=lambda item: item[0])
 
 
+def _peer(scenario: Scenario, host: Host, index: int) -> str:
+    return host.peer(plain=scenario.ecn_mixed and not scenario.ecn_of(index))
+
+
+def _flow_line(scenario: Scenario, flow: Flow, host: Host, start_ms: int) -> str:
+    return (
+        f"{'reverse' if flow.reverse else 'flow'} {host.name} {_peer(scenario, host, flow.index)}"
+        f" {flow.port} {flow.cc} {start_ms} {send_buffer_bytes(scenario, flow)}"
+        f" {flow.hint} {round(flow.hint_factor * 1000)}"
+    )
+
+
 def _short_lines(scenario: Scenario) -> list[str]:
+    hosts = [host for host in network.hosts(scenario) if host.kind == network.LONG]
     return [
-        f"short h{arrival.host} {scenario.cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
-        f" {scenario.hint_of(index)}"
+        f"short {hosts[arrival.host].name} {_peer(scenario, hosts[arrival.host], index)}"
+        f" {scenario.cc_of(index)} {arrival.at_ms} {arrival.size_bytes} {scenario.hint_of(index)}"
         for index, arrival in enumerate(scenario.short_flows)
+    ]
+
+
+def _udp_lines(scenario: Scenario) -> list[str]:
+    address = network.far_address(scenario.hops)
+    return [
+        f"udp u{index} {address} {UDP_PORT + index} {stream.interval_ns}"
+        f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"
+        for index, stream in enumerate(scenario.udp)
     ]
 
 
 def spec(scenario: Scenario) -> str:
     """The traffic program's specification."""
     spread = random.Random(scenario.seed)
+    found = {(host.kind, host.number): host for host in network.hosts(scenario)}
     lines = [
         "receiver rx",
         f"measure {_ms(scenario.warmup_s)} {_ms(scenario.total_s)}",
@@ -83,19 +108,12 @@ def spec(scenario: Scenario) -> str:
         f"sample {scenario.sample_ms}",
         *[f"at {at_ms} {command}" for at_ms, command in _commands(scenario)],
     ]
-    for flow in scenario.flows:
-        start_ms = spread.randrange(START_SPREAD_MS)
-        lines.append(
-            f"flow h{flow.host} {network.RX_ADDRESS} {FIRST_PORT + flow.index} {flow.cc} {start_ms}"
-            f" {send_buffer_bytes(scenario, flow)}"
-            f" {flow.hint} {round(flow.hint_factor * 1000)}"
-        )
-    for index, stream in enumerate(scenario.udp):
-        to_s = scenario.total_s if stream.to_s is None else stream.to_s
-        lines.append(
-            f"udp u{index} {network.RX_ADDRESS} {UDP_PORT + index} {stream.interval_ns}"
-            f" {_ms(stream.from_s)} {_ms(to_s)}"
-        )
+    for flow in scenario.all_flows:
+        host = found[network.CROSS if flow.hop else network.LONG, flow.host]
+        lines.append(f"receiver {network.behind(scenario, host.last_hop)}")
+        lines.append(_flow_line(scenario, flow, host, spread.randrange(START_SPREAD_MS)))
+    lines.append("receiver rx")
+    lines += _udp_lines(scenario)
     if scenario.churn:
-        lines += [f"server {network.RX_ADDRESS} {SHORT_PORT}", *_short_lines(scenario)]
+        lines += [f"server {SHORT_PORT}", *_short_lines(scenario)]
     return "\n".join(lines) + "\n"

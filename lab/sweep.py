@@ -11,15 +11,16 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from statistics import fmean
 from typing import Protocol
 
-from lab import build, churn, result, runner, topology, udp, wire
+from lab import build, churn, readings, result, runner, topology, udp, wire
 from lab.build import BuildError
 from lab.engine import GuestError, get_engine
 from lab.grid import Point
 from lab.kernels import Kernel, KernelError
 from lab.progress import Bar
-from lab.result import Result, ResultError
+from lab.result import FlowResult, Result, ResultError
 from lab.scenario import Scenario
 from lab.table import Row, Table
 
@@ -59,7 +60,7 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + topology.spec(scenario).encode())
-        for module in (result, churn, udp, wire):
+        for module in (result, readings, churn, udp, wire):
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
@@ -74,6 +75,10 @@ def revision() -> str:
         cwd=build.REPO, capture_output=True, text=True, check=False,
     )  # fmt: skip
     return done.stdout.strip() or "unknown"
+
+
+def _mean_goodput(flows: Sequence[FlowResult]) -> float:
+    return fmean(flow.goodput_mbps for flow in flows) if flows else math.nan
 
 
 def _row(point: Point, done: Result, inputs: str) -> Row:
@@ -106,6 +111,8 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         fct_mean_s=completion.mean if completion else math.nan,
         fct_p95_s=completion.p95 if completion else math.nan,
         short_unfinished=short.unfinished if short else 0,
+        cross_mean_mbps=_mean_goodput(done.cross),
+        reverse_mean_mbps=_mean_goodput(done.reverse),
         sojourn_mean_ms=sojourn.mean,
         sojourn_p50_ms=sojourn.p50,
         sojourn_p95_ms=sojourn.p95,

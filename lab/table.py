@@ -59,6 +59,10 @@ class Row:
     """Completion time of short flows; nan if there are none."""
     fct_p95_s: float
     short_unfinished: int
+    cross_mean_mbps: float
+    """Goodput of a flow that crosses one router only; nan if there are none."""
+    reverse_mean_mbps: float
+    """Goodput of a flow the other way; nan if there are none."""
     sojourn_mean_ms: float
     sojourn_p50_ms: float
     sojourn_p95_ms: float
@@ -88,6 +92,7 @@ COLUMNS = tuple(field.name for field in fields(Row))
 METRICS = (
     "jain", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
     "goodput_mean_mbps", "max_class_ratio", "fct_mean_s", "fct_p95_s", "short_unfinished",
+    "cross_mean_mbps", "reverse_mean_mbps",
     "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
     "marks", "drops", "retransmits",
 )  # fmt: skip

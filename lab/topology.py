@@ -41,6 +41,10 @@ def modules(scenario: Scenario) -> list[str]:
 
 def script(scenario: Scenario) -> str:
     """The script a guest runs: builds the network, runs the traffic, collects."""
+    hops, queues = range(1, scenario.hops + 1), network.queues(scenario)
+    parts = ["traffic"]
+    for queue in queues:
+        parts += [f"{name}-{queue.netns}" for name in ("begin", "end", "classes")]
     lines = [
         "#!/bin/sh",
         "set -eu",
@@ -48,18 +52,12 @@ def script(scenario: Scenario) -> str:
         f"sysctl -qw net.ipv4.tcp_mem='{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}'"
         f" net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
         f" net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
-        "ip netns add router",
-        "ip netns exec router sysctl -qw net.ipv4.ip_forward=1",
-        *network.receiver_lines(),
-        *[
-            line
-            for host in range(len(scenario.rtts_ms))
-            for line in network.host_lines(scenario, host)
-        ],
-        *[line for i in range(len(scenario.udp)) for line in network.udp_host_lines(i)],
-        *network.qdisc_lines(scenario),
+        *network.router_lines(1),
+        *[line for hop in hops for line in network.hop_lines(scenario, hop)],
+        *[line for host in network.hosts(scenario) for line in network.host_lines(scenario, host)],
+        *[line for queue in queues for line in network.queue_lines(scenario, queue)],
         '"$LAB/traffic" "$LAB/spec" /tmp/traffic',
-        "for part in traffic begin end classes; do",
+        f"for part in {' '.join(parts)}; do",
         '	echo "@$part"; cat /tmp/$part',
         'done >"$RESULT"',
     ]

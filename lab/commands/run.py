@@ -15,7 +15,8 @@ from lab.churn import ShortFlows
 from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
 from lab.progress import Board
-from lab.result import Result
+from lab.readings import QueueResult
+from lab.result import FlowResult, PhaseResult, Result
 from lab.scenario import CCS, Scenario
 
 
@@ -37,7 +38,8 @@ def add(commands: Commands) -> None:
     p.add_argument("--sessions", type=int, default=1, metavar="K", help="flows per RTT")
     p.add_argument("--cc", default="cubic", metavar="NAME",
                    help=f"{', '.join(CCS)} or mix:A,B given to the flows in turn")  # fmt: skip
-    p.add_argument("--ecn", choices=("on", "off"), default="on", help="flows negotiate ECN")
+    p.add_argument("--ecn", default="on", metavar="on|off|FRACTION",
+                   help="all flows, none, or that fraction of them negotiate ECN")  # fmt: skip
     p.add_argument("--gso", choices=("on", "off"), default="off",
                    help="super-packets through the qdisc")  # fmt: skip
     p.add_argument("--hint", default="packet", metavar="MODE",
@@ -59,6 +61,13 @@ def add(commands: Commands) -> None:
                    "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
                    "pareto:SHAPE:MIN:MAX or one size such as 60kB. They arrive at random, hint "
                    "after the handshake, and are complete once all is acknowledged")  # fmt: skip
+    p.add_argument("--reverse", type=int, metavar="K",
+                   help="flows the other way, spread over the RTTs, through the same qdisc at the "
+                   "same rate, which ACKs of the others then share")  # fmt: skip
+    p.add_argument("--hops", metavar="N[:RTTS]",
+                   help="routers in series, each with the qdisc and the rate; RTTS of flows that "
+                   "cross one of them only, at each. The sojourn is that of the worst, the "
+                   "utilisation that of the least used")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
@@ -100,11 +109,9 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _print_result(done: Result) -> None:
-    for flow in done.flows:
-        print(
-            f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
-            f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks"
-        )
+    _print_flows(done.flows)
+    _print_flows(done.cross)
+    _print_flows(done.reverse, "  the other way")
     for stream in done.udp:
         print(
             f"   UDP  {stream.rate_mbps:8.3f} Mbit/s  {stream.delivered_mbps:8.3f} delivered"
@@ -112,9 +119,40 @@ def _print_result(done: Result) -> None:
         )
     if done.short_flows:
         _print_short_flows(done.short_flows)
+    if len(done.queues) > 1:
+        _print_queues(done.queues)
+    if len(done.phases) > 1:
+        _print_phases(done.phases)
     print()
     print(report.table([report.Run(done.label, done)]))
     print(f"\nLinux {done.kernel}, {done.clock}, seed {done.seed}, {done.reruns} reruns")
+
+
+def _print_flows(flows: list[FlowResult], where: str = "") -> None:
+    for flow in flows:
+        hop = f"  hop {flow.hop} only" if flow.hop else where
+        print(
+            f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
+            f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks{hop}"
+        )
+
+
+def _print_queues(queues: list[QueueResult]) -> None:
+    for queue in queues:
+        sojourn = queue.sojourn_ms
+        print(
+            f"{queue.name:>9}  {queue.utilisation:.1%} used, sojourn {sojourn.mean:.1f} ms,"
+            f" p95 {sojourn.p95:.1f} ms, max {sojourn.max:.0f} ms,"
+            f" {queue.marks} marks, {queue.drops} drops"
+        )
+
+
+def _print_phases(phases: list[PhaseResult]) -> None:
+    for phase in phases:
+        print(
+            f"{phase.from_s:g}..{phase.to_s:g} s: {phase.utilisation:.1%} of"
+            f" {phase.rate_mbps:g} Mbit/s"
+        )
 
 
 def _print_short_flows(short: ShortFlows) -> None:

@@ -2,12 +2,14 @@
 /*
  * Long TCP flows. Senders fill a fixed send buffer; receivers discard with
  * MSG_TRUNC and are woken for RCVLOWAT_BYTES at a time.
+ *
+ * The host of a flow connects to the receivers' host and sends. In a reverse flow
+ * it is sent to, from its own port number, by which a meter can tell the flow.
  */
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 
 #include "traffic.h"
@@ -22,6 +24,7 @@ struct reading {
 	uint32_t retransmits;
 	uint32_t min_rtt_us;
 	uint32_t snd_mss;
+	bool ecn;			/* negotiated */
 };
 
 struct flow {
@@ -33,6 +36,8 @@ struct flow {
 	int sndbuf_bytes;
 	int64_t start_ms;
 	struct hint hint;
+	bool reverse;
+	bool started;
 	int listener, sender, receiver;	/* -1: not open */
 	struct reading begin, end;
 };
@@ -41,15 +46,18 @@ static struct flow flows[MAX_FLOWS];
 static int n_flows;
 static char chunk[SEND_CHUNK_BYTES];
 
-/* flow NETNS ADDRESS PORT CC START SNDBUF HINT FACTOR */
+/* flow|reverse NETNS ADDRESS PORT CC START SNDBUF HINT FACTOR */
 bool flow_parse(const char *line, const char *receiver)
 {
 	struct flow *f = &flows[n_flows];
-	char mode[NAME_LEN];
+	char kind[NAME_LEN], mode[NAME_LEN];
 
-	if (sscanf(line, "flow %31s %31s %d %31s %" SCNd64 " %d %31s %d",
-		   f->netns, f->address, &f->port, f->cc, &f->start_ms,
-		   &f->sndbuf_bytes, mode, &f->hint.factor) != 8)
+	if (sscanf(line, "%31s %31s %31s %d %31s %" SCNd64 " %d %31s %d", kind, f->netns,
+		   f->address, &f->port, f->cc, &f->start_ms, &f->sndbuf_bytes, mode,
+		   &f->hint.factor) != 9)
+		return false;
+	f->reverse = !strcmp(kind, "reverse");
+	if (!f->reverse && strcmp(kind, "flow"))
 		return false;
 	if (n_flows == MAX_FLOWS - 1)
 		errx(2, "more than %d flows", MAX_FLOWS - 1);
@@ -66,12 +74,20 @@ int flow_count(void)
 	return n_flows;
 }
 
+static void prepare_sender(const struct flow *f, int fd)
+{
+	set_option(fd, IPPROTO_TCP, TCP_CONGESTION, f->cc, strlen(f->cc));
+	set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, &f->sndbuf_bytes, sizeof(f->sndbuf_bytes));
+}
+
 static void open_listener(struct flow *f)
 {
 	struct sockaddr_in address = address_of(NULL, f->port);
 
 	enter_netns(f->receiver_netns);
 	f->listener = open_socket(SOCK_STREAM);
+	if (f->reverse)
+		prepare_sender(f, f->listener);
 	if (bind(f->listener, (struct sockaddr *)&address, sizeof(address)) ||
 	    listen(f->listener, 1))
 		err(1, "listen on port %d", f->port);
@@ -86,31 +102,53 @@ void flow_open(void)
 		open_listener(&flows[i]);
 }
 
-static void accept_receiver(struct flow *f)
+static void begin_sending(struct flow *f, int fd)
+{
+	f->sender = fd;
+	watch(fd, ROLE_FLOW_SENDER, f - flows, EPOLLOUT);
+	hint_start(&f->hint, f->start_ms);
+}
+
+static void begin_receiving(struct flow *f, int fd)
 {
 	int lowat = RCVLOWAT_BYTES;
 
-	f->receiver = accept4(f->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-	if (f->receiver < 0)
+	f->receiver = fd;
+	set_option(fd, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat));
+	watch(fd, ROLE_FLOW_RECEIVER, f - flows, EPOLLIN);
+}
+
+static void accept_peer(struct flow *f)
+{
+	int fd = accept4(f->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	if (fd < 0)
 		err(1, "accept on port %d", f->port);
-	set_option(f->receiver, SOL_SOCKET, SO_RCVLOWAT, &lowat, sizeof(lowat));
-	watch(f->receiver, ROLE_FLOW_RECEIVER, f - flows, EPOLLIN);
+	if (f->reverse)
+		begin_sending(f, fd);
+	else
+		begin_receiving(f, fd);
 }
 
 static void start_flow(struct flow *f)
 {
-	struct sockaddr_in address = address_of(f->address, f->port);
+	struct sockaddr_in peer = address_of(f->address, f->port);
+	struct sockaddr_in own = address_of(NULL, f->port);
+	int fd;
 
+	f->started = true;
 	enter_netns(f->netns);
-	f->sender = open_socket(SOCK_STREAM);
-	set_option(f->sender, IPPROTO_TCP, TCP_CONGESTION, f->cc, strlen(f->cc));
-	set_option(f->sender, SOL_SOCKET, SO_SNDBUFFORCE, &f->sndbuf_bytes,
-		   sizeof(f->sndbuf_bytes));
-	if (connect(f->sender, (struct sockaddr *)&address, sizeof(address)) &&
-	    errno != EINPROGRESS)
+	fd = open_socket(SOCK_STREAM);
+	if (!f->reverse)
+		prepare_sender(f, fd);
+	else if (bind(fd, (struct sockaddr *)&own, sizeof(own)))
+		err(1, "bind to port %d", f->port);
+	if (connect(fd, (struct sockaddr *)&peer, sizeof(peer)) && errno != EINPROGRESS)
 		err(1, "connect to port %d", f->port);
-	watch(f->sender, ROLE_FLOW_SENDER, f - flows, EPOLLOUT);
-	hint_start(&f->hint, f->start_ms);
+	if (f->reverse)
+		begin_receiving(f, fd);
+	else
+		begin_sending(f, fd);
 }
 
 static void fill(struct flow *f)
@@ -139,7 +177,7 @@ void flow_dispatch(enum role role, uint32_t index)
 	struct flow *f = &flows[index];
 
 	if (role == ROLE_FLOW_LISTENER)
-		accept_receiver(f);
+		accept_peer(f);
 	else if (role == ROLE_FLOW_SENDER)
 		fill(f);
 	else
@@ -154,11 +192,11 @@ int64_t flow_tend(int64_t now)
 	for (i = 0; i < n_flows; i++) {
 		struct flow *f = &flows[i];
 
-		if (f->sender < 0 && now >= f->start_ms)
+		if (!f->started && now >= f->start_ms)
 			start_flow(f);
 		if (now >= f->hint.next_ms)
 			hint_tend(&f->hint, f->sender, now);
-		next = min64(next, f->sender < 0 ? f->start_ms : f->hint.next_ms);
+		next = min64(next, f->started ? f->hint.next_ms : f->start_ms);
 	}
 	return next;
 }
@@ -180,6 +218,7 @@ static struct reading read_flow(const struct flow *f)
 		r.retransmits = info.tcpi_total_retrans;
 		r.min_rtt_us = info.tcpi_min_rtt;
 		r.snd_mss = info.tcpi_snd_mss;
+		r.ecn = info.tcpi_options & TCPI_OPT_ECN;
 	}
 	return r;
 }
@@ -205,9 +244,9 @@ static void print_reading(FILE *out, const char *name, const struct reading *r)
 {
 	fprintf(out,
 		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"starved_us\": %" PRIu64
-		", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u}",
+		", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u, \"ecn\": %s}",
 		name, r->bytes_received, r->starved_us, r->retransmits,
-		r->min_rtt_us, r->snd_mss);
+		r->min_rtt_us, r->snd_mss, r->ecn ? "true" : "false");
 }
 
 void flow_print(FILE *out)

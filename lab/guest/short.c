@@ -20,6 +20,7 @@
 
 struct short_flow {
 	char netns[NAME_LEN];
+	char address[NAME_LEN];
 	char cc[NAME_LEN];
 	enum hint_mode hint_mode;
 	int64_t start_ms;
@@ -31,26 +32,22 @@ struct short_flow {
 static struct short_flow *shorts;
 static int n_shorts;
 static int next_short;			/* the first that has not begun */
-static struct sockaddr_in server;	/* of all of them */
+static int server_port;
 static char server_netns[NAME_LEN];
 static int listener;
 static uint64_t bytes_received;
 static const char chunk[SEND_CHUNK_BYTES];
 
-/* server ADDRESS PORT */
+/* server PORT */
 static bool parse_server(const char *line, const char *receiver)
 {
-	char address[NAME_LEN];
-	int port;
-
-	if (sscanf(line, "server %31s %d", address, &port) != 2)
+	if (sscanf(line, "server %d", &server_port) != 1)
 		return false;
-	server = address_of(address, port);
 	snprintf(server_netns, NAME_LEN, "%s", receiver);
 	return true;
 }
 
-/* short NETNS CC START BYTES HINT */
+/* short NETNS ADDRESS CC START BYTES HINT */
 bool short_parse(const char *line, const char *receiver)
 {
 	struct short_flow s = { .end_ms = -1, .sender = -1 };
@@ -58,8 +55,8 @@ bool short_parse(const char *line, const char *receiver)
 
 	if (parse_server(line, receiver))
 		return true;
-	if (sscanf(line, "short %31s %31s %" SCNd64 " %d %31s", s.netns, s.cc, &s.start_ms,
-		   &s.left_bytes, mode) != 5)
+	if (sscanf(line, "short %31s %31s %31s %" SCNd64 " %d %31s", s.netns, s.address,
+		   s.cc, &s.start_ms, &s.left_bytes, mode) != 6)
 		return false;
 	s.hint_mode = hint_mode_of(mode);
 	if (!server_netns[0] || s.left_bytes < 1)
@@ -76,7 +73,7 @@ bool short_parse(const char *line, const char *receiver)
 
 void short_open(void)
 {
-	struct sockaddr_in address = address_of(NULL, ntohs(server.sin_port));
+	struct sockaddr_in address = address_of(NULL, server_port);
 
 	if (!server_netns[0])
 		return;
@@ -90,6 +87,8 @@ void short_open(void)
 
 static void start_short(struct short_flow *s, int64_t now)
 {
+	struct sockaddr_in server = address_of(s->address, server_port);
+
 	enter_netns(s->netns);
 	s->start_ms = now;
 	s->sender = open_socket(SOCK_STREAM);

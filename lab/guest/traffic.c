@@ -15,9 +15,10 @@
  *	sample PERIOD			also read goodput every PERIOD; 0 = never
  *	at TIME COMMAND...		run a shell command; after a reading of that time
  *	flow NETNS ADDRESS PORT CC START SNDBUF HINT FACTOR
+ *	reverse ... as flow, but the receiver's side sends
  *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO
- *	server ADDRESS PORT			of all short flows
- *	short NETNS CC START BYTES HINT		by START
+ *	server PORT				of all short flows
+ *	short NETNS ADDRESS CC START BYTES HINT	by START
  *
  * HINT is none, packet or sampled; FACTOR is what a sender multiplies its RTT
  * with before it states it, in thousandths: 1000 is honest. RESULT is JSON.

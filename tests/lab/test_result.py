@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from lab.result import METER_CLASS
+from lab.readings import METER_CLASS
 
 # As iproute2 6.1 prints them: the first holds the qdisc under test.
 CLASSES = """class meter 2:1 parent 2: leaf 3: \n

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from measured import MSS, flow_bytes, result_of, traffic_of
+from measured import MSS, flow_bytes, reading, result_of, traffic_of
 
 from lab import topology
 from lab.result import Result, ResultError
@@ -65,9 +65,9 @@ def _frames(mbps: float, seconds: float) -> int:
 def _beside_udp(sent_mbps: float) -> Result:
     """12 Mbit/s of UDP sent, 6 delivered, and a flow of 10."""
     scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, udp=(Udp.parse("12mbit"),))
-    begin = {"ms": 10_000, "flows": [500], "udp": [[7, 5]], "short": 0}
+    begin = reading(10, [500], [[7, 5]])
     frames = [7 + _frames(12, 20), 5 + _frames(6, 20)]
-    end = {"ms": 30_000, "flows": [500 + flow_bytes(10, 20)], "udp": [frames], "short": 0}
+    end = reading(30, [500 + flow_bytes(10, 20)], [frames])
     return result_of(scenario, traffic_of(scenario, [begin, end]), sent_mbps)
 
 
@@ -94,10 +94,7 @@ def test_utilisation_of_each_phase() -> None:
     steps = (Step.parse("t=20 rate=5mbit"),)
     scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps)
     received = [0, flow_bytes(16, 10), flow_bytes(16, 10) + flow_bytes(3, 10)]
-    readings = [
-        {"ms": ms, "flows": [at], "udp": [], "short": 0}
-        for ms, at in zip((10_000, 20_000, 30_000), received, strict=True)
-    ]
+    readings = [reading(at_s, [n]) for at_s, n in zip((10, 20, 30), received, strict=True)]
     result = result_of(scenario, traffic_of(scenario, readings), 10.5)
     assert [phase.rate_mbps for phase in result.phases] == [20.0, 5.0]
     assert [phase.utilisation for phase in result.phases] == pytest.approx(

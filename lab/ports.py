@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Who listens where. The meter tells traffic apart by the low 12 bits of the port it goes to."""
+
+from __future__ import annotations
+
+FIRST_PORT = 5001
+MAX_FLOWS = 4000
+# Those whose low bits no flow has, if there are no more of them than this.
+UDP_PORT, MAX_UDP = 9001, 15
+SHORT_PORT = 9016
+CROSS_PORT, MAX_CROSS = 9017, 32
+REVERSE_PORT, MAX_REVERSE = 9049, 40
+_METER_CLASS_FLOWS, _METER_FLOWS = 2, 4096
+
+
+def meter_class(port: int) -> int:
+    """Minor number of the meter's class that counts what goes there (lab/kmod/sch_meter.c)."""
+    return _METER_CLASS_FLOWS + port % _METER_FLOWS
