@@ -9,6 +9,7 @@ Neighbours are permanent, so that no packet waits for ARP.
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -101,15 +102,20 @@ def _configure(node: Any, script: Iterator[str]) -> None:
         raise MininetError(f"{node.name}: {err.strip() or f'status {status}'}")
 
 
+def absent() -> str:
+    """What to do without Mininet."""
+    return (
+        f"no Mininet for {sys.executable}: apt-get install --no-install-recommends {PACKAGE}, "
+        "and run with Debian's /usr/bin/python3"
+    )
+
+
 def _mininet() -> Any:
     """Mininet's modules. Only this command needs them, so they are imported here."""
     try:
         from mininet import cli, link, log, net, node
     except ImportError as error:
-        raise MininetError(
-            f"no Mininet for this Python: apt-get install --no-install-recommends {PACKAGE}, "
-            "and run with Debian's /usr/bin/python3"
-        ) from error
+        raise MininetError(absent()) from error
     log.setLogLevel("warning")
     return cli, link, net, node
 

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lab import build, runner, topology
+from lab import build, mininet_python, runner, topology
 from lab.engine import GuestError, GuestJob, get_engine
 from lab.scenario import Scenario
 
@@ -20,6 +20,7 @@ set -eu
 mkdir -p /dev/pts
 mount -t devpts devpts /dev/pts # Mininet talks to its nodes through terminals
 export PYTHONDONTWRITEBYTECODE=1
+{environment}
 python3 -m lab mininet {words} >"$RESULT"
 """
 
@@ -37,18 +38,22 @@ def run(kernel: str, words: Sequence[str], qdisc: str, cc: str, *, seed: int,
     needs = Scenario(kernel=kernel, qdisc=qdisc, cc=(cc,), seed=seed).check()
     engine = get_engine(kernel)
     names = runner.module_names(needs)
-    files = dict(_lab_files())
+    files, environment = dict(_lab_files()), ""
+    if kernel != "uml":
+        files |= mininet_python.files()
+        environment = mininet_python.ENVIRONMENT
     for name in runner.plugin_names(needs):
         files |= build.tc_plugin(name)
     with tempfile.TemporaryDirectory(prefix="zrtt-mininet-") as folder:
         script = Path(folder) / "script"
-        script.write_text(SCRIPT.format(words=shlex.join(words)))
+        script.write_text(SCRIPT.format(words=shlex.join(words), environment=environment))
         output = engine.run(
             GuestJob(
                 script=script,
                 files=files,
                 modules=topology.modules(needs),
                 kmods=[build.kernel_module(name, engine.kernel) for name in names],
+                programs=mininet_python.PROGRAMS,
                 seed=seed,
                 memory_mb=MEMORY_MB,
                 timeout_s=timeout_s,

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 
 from lab import mininet_build, mininet_guest, mininet_traffic, topologies
 from lab.commands.parsing import Commands, Help
+from lab.engine import KERNELS
 from lab.mininet_build import MininetError
 from lab.result import jain
 from lab.scenario import CCS, ScenarioError, parse_rtts
 from lab.topologies import TOPOLOGIES, Flow, Topology
 from lab.units import parse_rate
-
-IN_GUESTS = ("uml",)
 
 
 def add(commands: Commands) -> None:
@@ -30,7 +29,7 @@ def add(commands: Commands) -> None:
     )
     p.add_argument("topology", choices=TOPOLOGIES, metavar="TOPOLOGY",
                    help=", ".join(TOPOLOGIES))  # fmt: skip
-    p.add_argument("--kernel", choices=IN_GUESTS, help="in a guest; default on this machine")
+    p.add_argument("--kernel", choices=KERNELS, help="in a guest; default on this machine")
     p.add_argument("--qdisc", metavar="WORDS",
                    help='of the bottlenecks, what to type after "tc qdisc add dev X parent Y"; '
                    "default the paper's")  # fmt: skip
