@@ -29,7 +29,7 @@ def bundle(folder: Path) -> None:
     standard = Path(sysconfig.get_path("stdlib"))
     library = folder / "lib"
     shared = library / standard.name / "lib-dynload"
-    shared.mkdir(parents=True)
+    shared.mkdir(parents=True, exist_ok=True)
     with zipfile.PyZipFile(str(library / f"{standard.name.replace('.', '')}.zip"), "w") as archive:
         archive.writepy(str(standard))
         for package in sorted(standard.iterdir()):
