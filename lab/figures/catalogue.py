@@ -30,15 +30,16 @@ class Bars:
 
     def draw(self, runs: Runs, ecn: str, canvas: Canvas) -> bool:
         """Returns whether there was anything to draw."""
-        known = [load for load in runs.loads(ecn) if load.connections == CONNECTIONS]
-        if not known:
-            return False
-        ends = {"low": known[0], "high": known[-1]}
+        ends = {
+            "low" if load.sessions == 1 else "high": load  # the last is that of most sessions
+            for load in runs.loads(ecn)
+            if load.connections == CONNECTIONS
+        }
         panels = [
             (ends[load], method)
             for method in self.methods
             for load in self.loads
-            if method in runs.methods(ends[load])
+            if load in ends and method in runs.methods(ends[load])
         ]
         if panels:
             bars.draw(runs, panels, canvas, self.title)

@@ -44,7 +44,7 @@ def spread_out(places: Sequence[float], gap: float) -> list[float]:
 
 
 def _line(axes: Any, runs: Runs, loads: Sequence[Load], method: str, against: str,
-          colour: str) -> float:  # fmt: skip
+          colour: str) -> tuple[float, float]:  # fmt: skip
     """Draws a method; returns where its line ends."""
     known = [load for load in loads if method in runs.methods(load)]
     at = [getattr(load, against) for load in known]
@@ -60,7 +60,7 @@ def _line(axes: Any, runs: Runs, loads: Sequence[Load], method: str, against: st
         linestyle="--" if faint else "-", zorder=4 if featured else 2 if faint else 3,
         clip_on=False,
     )  # fmt: skip
-    return spreads[-1].mean
+    return at[-1], spreads[-1].mean
 
 
 def _name(axes: Any, look: Look, colour: str, end: tuple[float, float], place: float,
@@ -85,10 +85,9 @@ def draw(runs: Runs, loads: Sequence[Load], methods: Sequence[str], against: str
     axes.set_ylim(top=TOP)
     axes.margins(x=0.01)
     bottom, top = axes.get_ylim()
-    places = spread_out([(y - bottom) / (top - bottom) for y in ends.values()], LABEL_GAP)
-    last = getattr(loads[-1], against)
-    for (method, y), place in zip(ends.items(), places, strict=True):
-        _name(axes, LOOKS[method], colours[method], (last, y), place, method == FEATURED)
+    places = spread_out([(y - bottom) / (top - bottom) for _, y in ends.values()], LABEL_GAP)
+    for (method, end), place in zip(ends.items(), places, strict=True):
+        _name(axes, LOOKS[method], colours[method], end, place, method == FEATURED)
     axes.set_xticks([getattr(load, against) for load in loads])
     axes.set_xlabel(AXIS[against])
     axes.set_ylabel("Jain's index of goodput")
