@@ -70,9 +70,18 @@ def router(hop: int) -> str:
     return f"router{hop}" if hop > 1 else "router"
 
 
+def n_hops(scenario: Scenario) -> int:
+    """From the hosts to the receivers.
+
+    The bottleneck of the way back is at a router of its own: a sender whose own
+    device is slow holds back (TCP small queues) and never fills a queue.
+    """
+    return scenario.hops + (1 if scenario.reverse else 0)
+
+
 def behind(scenario: Scenario, hop: int) -> str:
     """Where a hop leads: the next router, or the receivers' host."""
-    return "rx" if hop == scenario.hops else router(hop + 1)
+    return "rx" if hop == n_hops(scenario) else router(hop + 1)
 
 
 def far_address(hop: int, *, plain: bool = False) -> str:
@@ -82,7 +91,7 @@ def far_address(hop: int, *, plain: bool = False) -> str:
 
 def hosts(scenario: Scenario) -> list[Host]:
     """All of them: one for each RTT, each UDP stream, each flow that crosses one router only."""
-    last = scenario.hops
+    last = n_hops(scenario)
     found = [Host(f"h{i}", LONG, i, 1, last, rtt) for i, rtt in enumerate(scenario.rtts_ms)]
     found += [Host(f"u{i}", UDP, i, 1, last, None) for i in range(len(scenario.udp))]
     found += [
@@ -96,7 +105,8 @@ def queues(scenario: Scenario) -> list[Queue]:
     """All bottlenecks, in the order that data cross them, then the one of the way back."""
     hops = range(1, scenario.hops + 1)
     found = [Queue(f"hop {hop}", router(hop), "bot", hop) for hop in hops]
-    return [*found, Queue("reverse", "rx", "eth0", 0)] if scenario.reverse else found
+    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0)
+    return [*found, way_back] if scenario.reverse else found
 
 
 def _mac(kind: int, number: int, side: int) -> str:

@@ -89,7 +89,7 @@ def _short_lines(scenario: Scenario) -> list[str]:
 
 
 def _udp_lines(scenario: Scenario) -> list[str]:
-    address = network.far_address(scenario.hops)
+    address = network.far_address(network.n_hops(scenario))
     return [
         f"udp u{index} {address} {UDP_PORT + index} {stream.interval_ns}"
         f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"

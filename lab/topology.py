@@ -41,7 +41,7 @@ def modules(scenario: Scenario) -> list[str]:
 
 def script(scenario: Scenario) -> str:
     """The script a guest runs: builds the network, runs the traffic, collects."""
-    hops, queues = range(1, scenario.hops + 1), network.queues(scenario)
+    hops, queues = range(1, network.n_hops(scenario) + 1), network.queues(scenario)
     parts = ["traffic"]
     for queue in queues:
         parts += [f"{name}-{queue.netns}" for name in ("begin", "end", "classes")]

@@ -87,8 +87,8 @@ def test_reverse_flows_are_spread_over_the_rtts() -> None:
 
 def test_way_back_is_a_bottleneck_like_the_other() -> None:
     script = topology.script(BOTH_WAYS)
-    assert "tc -n rx qdisc add dev eth0 parent 2:1 handle 3: fq_codel" in script
-    assert "tc -n rx" not in topology.script(Scenario())
+    assert "tc -n router2 qdisc add dev eth0 parent 2:1 handle 3: fq_codel" in script
+    assert "router2" not in topology.script(Scenario())
     lines = flow_lines(BOTH_WAYS)
     assert [(line[1], line[2], line[4]) for line in lines[3:]] == [
         ("reverse", "h0", str(REVERSE_PORT)),
