@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from lab.flent import tools
+from lab.flent import plots, tools
 
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "test-flent"
@@ -27,6 +27,15 @@ LENGTH_S = 10
 def _lab(*options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lab", "flent", *options]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def _flent(*options: str) -> subprocess.CompletedProcess[str]:
+    plots.Painter()  # puts our tests where flent finds them
+    command = [sys.executable, "-m", "flent", *options]
+    environment = os.environ | {"PYTHONPATH": str(tools.flent())}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "ERROR" not in done.stderr, done.stderr
+    return done
 
 
 @cache
@@ -91,11 +100,19 @@ def test_other_queues_have_no_law() -> None:
 
 @pytest.mark.parametrize("form", ["summary", "stats", "csv"])
 def test_flent_opens_it(form: str) -> None:
-    command = [sys.executable, "-m", "flent", "-i", str(_data("zrtt")), "-f", form]
-    environment = os.environ | {"PYTHONPATH": str(tools.flent())}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert "ERROR" not in done.stderr, done.stderr
+    done = _flent("-i", str(_data("zrtt")), "-f", form)
     assert all(f"TCP upload::{host}" in done.stdout for host in HOSTS)
+
+
+def test_five_tests_run_over_six_queues() -> None:
+    done = _flent("-B", str(BATCHES), "-b", "ALL", "--batch-dry-run")
+    assert "Would have run 30 tests" in done.stdout
+
+
+def test_shellcheck_is_silent() -> None:
+    command = ["shellcheck", str(ROOT / "flent-configs" / "tc_iterate")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_pictures_are_drawn() -> None:
