@@ -25,6 +25,8 @@ MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "
            "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
 PROGRAMS = ("python3", "bash", "which")
 FRAME_BYTES = 1514
+BURST_S = 0.0002
+"""Enough for a late timer, too little to make a queue elsewhere."""
 TCP_MEMORY_PAGES = 4 * 1024 * 1024
 BUFFER_MAX_BYTES = 64 * 1024 * 1024
 NETEM_LIMIT_PACKETS = 1_000_000
@@ -123,7 +125,7 @@ class Network:
         ]
 
     def _bottleneck_lines(self) -> list[str]:
-        burst = max(FRAME_BYTES, self.rate_bps // 8 // 5000)  # 0.2 ms: a late timer's worth
+        burst = max(FRAME_BYTES, round(self.rate_bps / 8 * BURST_S))
         shape = f"htb rate {self.rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
         return [
             line
