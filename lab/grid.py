@@ -100,7 +100,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Target:
-    """What the runs of a qdisc must reach, whatever the seed."""
+    """What the runs of a qdisc must reach, whatever the seed, or on average."""
 
     qdisc: str
     cells: tuple[str, ...]
@@ -108,7 +108,11 @@ class Target:
     metric: str
     min: float | None
     max: float | None
-    beats: tuple[str, ...]
+    beats: tuple[str, ...] = ()
+    to: str = ""
+    """A qdisc: the bounds are on the ratio of the means over the seeds, to that qdisc's."""
+    mean: bool = False
+    """The bounds are on the mean over all cells and seeds."""
 
     def covers(self, cell: str) -> bool:
         """Whether it is about that cell."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from statistics import median
+from dataclasses import dataclass, replace
+from statistics import fmean, median
 
 from lab.grid import Sweep, Target
 from lab.table import Row
@@ -108,14 +108,33 @@ def render(rows: Sequence[Row], *, markdown: bool) -> str:
     return "\n".join(parts).rstrip()
 
 
-def _misses_of_bound(target: Target, rows: Sequence[Row]) -> Iterator[str]:
-    values = _values(rows, target.metric)
+def _misses_of_bound(target: Target, values: Sequence[float], unit: str = "") -> Iterator[str]:
     if any(map(math.isnan, values)):
         yield f"{target.metric} was not measured"
     if target.min is not None and min(values) < target.min:
-        yield f"{target.metric} {min(values):.4g}, want at least {target.min:g}"
+        yield f"{target.metric} {min(values):.4g}{unit}, want at least {target.min:g}"
     if target.max is not None and max(values) > target.max:
-        yield f"{target.metric} {max(values):.4g}, want at most {target.max:g}"
+        yield f"{target.metric} {max(values):.4g}{unit}, want at most {target.max:g}"
+
+
+def _mean(groups: Groups, keys: Iterable[Key], metric: str) -> float:
+    """Over the cells, of the means over the seeds; nan if one was not run."""
+    return fmean(fmean(_values(groups.get(key, ()), metric) or [math.nan]) for key in keys)
+
+
+def _misses_on_average(target: Target, groups: Groups) -> Iterator[str]:
+    """Cell by cell, or of all of them at a time."""
+    for kernel in dict.fromkeys(key.kernel for key in groups):
+        own = [key for key in groups if (key.kernel, key.qdisc) == (kernel, target.qdisc)]
+        own = [key for key in own if target.covers(key.cell)]
+        for keys in [own] if target.mean and own else [[key] for key in own]:
+            name = keys[0].cell if len(keys) == 1 else f"mean of {len(keys)} cells"
+            value, unit = _mean(groups, keys, target.metric), ""
+            if target.to:
+                rivals = [replace(key, qdisc=target.to) for key in keys]
+                value, unit = value / _mean(groups, rivals, target.metric), f" times {target.to}'s"
+            for miss in _misses_of_bound(target, [value], unit):
+                yield f"{name} {target.qdisc} on {kernel}: {miss}"
 
 
 def _misses_of_rivals(target: Target, key: Key, groups: Groups) -> Iterator[str]:
@@ -133,7 +152,9 @@ def _lacking(sweep: Sweep, target: Target, groups: Groups) -> Iterator[str]:
     present = {(k.kernel, k.cell, k.qdisc, r.seed) for k, rows in groups.items() for r in rows}
     for point in sweep.points():
         kernel, seed = point.scenario.kernel, point.scenario.seed
-        if point.qdisc not in (target.qdisc, *target.beats) or not target.covers(point.cell):
+        if point.qdisc not in (target.qdisc, target.to, *target.beats) or not target.covers(
+            point.cell
+        ):
             continue
         if (kernel, point.cell, point.qdisc, seed) not in present:
             yield f"{point.label}: no run"
@@ -145,9 +166,13 @@ def misses(sweep: Sweep, rows: Iterable[Row]) -> list[str]:
     found: list[str] = []
     for target in sweep.targets:
         found += _lacking(sweep, target, groups)
+        if target.to or target.mean:
+            found += _misses_on_average(target, groups)
+            continue
         for key, own in groups.items():
             if key.qdisc != target.qdisc or not target.covers(key.cell):
                 continue
-            said = [*_misses_of_bound(target, own), *_misses_of_rivals(target, key, groups)]
+            values = _values(own, target.metric)
+            said = [*_misses_of_bound(target, values), *_misses_of_rivals(target, key, groups)]
             found += [f"{key.cell} {key.qdisc} on {key.kernel}: {words}" for words in said]
     return list(dict.fromkeys(found))

@@ -15,7 +15,7 @@
     rtts = "20ms..400ms/20"
     cc = ["reno", "cubic"]
     sessions = [2, 4]
-    qdiscs = ["zrtt"]                   # only these; default all
+    qdiscs = ["zrtt"]                   # only these; default those of [defaults], else all
 
     [[target]]                          # of each seed, in all cells that match
     qdisc = "zrtt"
@@ -27,6 +27,14 @@
     qdisc = "zrtt"
     cell = "*"
     beats = ["cake"]
+
+    [[target]]                          # in each cell, the mean over the seeds: within 5 % of
+    qdisc = "zrtt"                      # fq_codel's
+    cell = "*"
+    metric = "goodput_mean_mbps"
+    to = "fq_codel"
+    min = 0.95
+    mean = true                         # of all cells at a time; without `to`: the mean itself
 
 `liar`, `step` and `udp` may be repeated on the command line, so their value is a list
 already; a list of lists multiplies.
@@ -131,21 +139,18 @@ class _Reader:
 
     def cells(self, qdiscs: Iterable[str]) -> tuple[Cell, ...]:
         defaults = self.table("defaults", needed=False)
-        self.known(defaults, "defaults", FIELDS)
+        self.known(defaults, "defaults", [*FIELDS, "qdiscs"])
         found: dict[str, Cell] = {}
         for pattern, table in self.table("cells", needed=True).items():
             where = f"cells.{pattern}"
             if not isinstance(table, dict):
                 raise self.error(where, "want a table")
             self.known(table, where, [*FIELDS, "qdiscs"])
-            own = {name: value for name, value in table.items() if name != "qdiscs"}
-            options = {**_DEFAULTS, **defaults, **own}
+            options = {**_DEFAULTS, "qdiscs": list(qdiscs), **defaults, **table}
             if "rtts" not in options:
                 raise self.error(where, "has no rtts")
-            names = tuple(qdiscs)
-            if "qdiscs" in table:
-                of = f"{where}.qdiscs"
-                names = self._named(self.several(table, "qdiscs", str, of), names, of)
+            of = f"{where if 'qdiscs' in table else 'defaults'}.qdiscs"
+            names = self._named(self.several(options, "qdiscs", str, of), qdiscs, of)
             for cell in self._expand(pattern, options, names):
                 if cell.name in found:
                     raise self.error(where, f"two cells {cell.name}; put {{OPTION}} in the name")
@@ -163,7 +168,8 @@ class _Reader:
         def value(match: re.Match[str]) -> str:
             if match[1] not in options:
                 raise self.error(f"cells.{pattern}", f"no option {match[1]} to name it by")
-            return str(options[match[1]])
+            chosen = options[match[1]]
+            return ",".join(chosen) if isinstance(chosen, list) else str(chosen)
 
         return re.sub(r"\{(\w*)\}", value, pattern)
 
@@ -181,7 +187,7 @@ class _Reader:
         return tuple(made)
 
     def _target(self, where: str, table: Options, qdiscs: tuple[str, ...]) -> Target:
-        self.known(table, where, ("qdisc", "cell", "metric", "min", "max", "beats"))
+        self.known(table, where, ("qdisc", "cell", "metric", "min", "max", "beats", "to", "mean"))
         for key in ("qdisc", "cell"):
             if key not in table:
                 raise self.error(where, f"has no {key}")
@@ -192,16 +198,21 @@ class _Reader:
             if bound is not None and type(bound) not in (int, float):
                 raise self.error(f"{where}.{key}", "want a number")
         if "beats" in table:
-            if "metric" in table or any(bound is not None for bound in bounds.values()):
-                raise self.error(where, "beats is about Jain's index alone: no metric, min or max")
+            if {"metric", "min", "max", "to", "mean"} & set(table):
+                raise self.error(where, "beats is about Jain's index, of each cell: nothing else")
             of = f"{where}.beats"
             rivals = self._named(self.several(table, "beats", str, of), qdiscs, of)
-            return Target(qdisc, cells, "jain", None, None, rivals)
+            return Target(qdisc, cells, "jain", None, None, beats=rivals)
         if table.get("metric") not in METRICS:
             raise self.error(f"{where}.metric", f"one of {', '.join(METRICS)}")
         if all(bound is None for bound in bounds.values()):
             raise self.error(where, "has neither min nor max, nor beats")
-        return Target(qdisc, cells, table["metric"], bounds["min"], bounds["max"], ())
+        to, mean = table.get("to", ""), table.get("mean", False)
+        if "to" in table:
+            self._named((str(to),), qdiscs, f"{where}.to")
+        if not isinstance(mean, bool):
+            raise self.error(f"{where}.mean", "want true or false")
+        return Target(qdisc, cells, table["metric"], bounds["min"], bounds["max"], (), to, mean)
 
 
 def load(path: Path) -> Sweep:

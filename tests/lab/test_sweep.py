@@ -139,6 +139,18 @@ def test_cells_override_defaults(load: Callable[[str], Sweep]) -> None:
     }
 
 
+def test_defaults_choose_qdiscs(load: Callable[[str], Sweep]) -> None:
+    chosen = load(GRID.replace("[defaults]", "[defaults]\nqdiscs = 'theirs'")).points(seeds=[1])
+    assert {(p.cell == "lie", p.qdisc) for p in chosen} == {(True, "ours"), (False, "theirs")}
+    with pytest.raises(GridError, match="defaults.qdiscs: no mine"):
+        load(GRID.replace("[defaults]", "[defaults]\nqdiscs = 'mine'"))
+
+
+def test_lists_name_cells(load: Callable[[str], Sweep]) -> None:
+    text = PLAIN_CELLS.replace("cells.c", 'cells."{udp}"') + "udp = [['1mbit', '2mbit'], ['3mbit']]"
+    assert [cell.name for cell in load(text).cells] == ["1mbit,2mbit", "3mbit"]
+
+
 def test_subset(load: Callable[[str], Sweep]) -> None:
     chosen = load(GRID).points(kernels=["6.12"], seeds=[7], only=["reno-*:ours", "*-x2:th*"])
     assert {p.label for p in chosen} == {
@@ -230,6 +242,9 @@ def test_nonsense_is_refused(
         ("qdisc = 'ours'\ncell = 'c'\nbeats = ['mine']", "target 1.beats: no mine"),
         ("qdisc = 'ours'\ncell = 'c'\nbeats = ['theirs']\nmax = 1", "target 1: beats"),
         ("qdisc = 'ours'\ncell = 'c'\nworst = 1", "target 1.worst: unknown"),
+        ("qdisc = 'ours'\ncell = 'c'\nbeats = ['theirs']\nto = 'theirs'", "target 1: beats"),
+        ("qdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 1\nto = 'x'", "target 1.to: no x"),
+        ("qdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 1\nmean = 1", "target 1.mean: want"),
     ],
 )
 def test_nonsense_of_targets_is_refused(
@@ -433,6 +448,53 @@ def test_worst_seed_counts(load: Callable[[str], Sweep], tmp_path: Path) -> None
     with table.opened(path) as rows:
         rows.append(replace(row, jain=0.8))
     assert summary.misses(plan, table.load(path)) == ["c ours on uml: jain 0.8, want at least 0.9"]
+
+
+TWO_CELLS = PLAIN_CELLS.replace("cells.c", 'cells."x{sessions}"') + "sessions = [1, 2]\n"
+
+
+def with_jains(load: Callable[[str], Sweep], path: Path, target: str) -> list[str]:
+    """The misses where ours has .9 and .7 in the first cell, .4 and .4 in the second; theirs .5."""
+    plan = load(f"{TWO_CELLS}[[target]]\nqdisc = 'ours'\ncell = '*'\nmetric = 'jain'\n{target}\n")
+    do(plan, path, FakeGuests({"zrtt": 0.4, "cake": 0.5}))
+    for row in table.load(path):
+        if (row.qdisc, row.cell) == ("ours", "x1"):
+            with table.opened(path) as rows:
+                rows.append(replace(row, jain=0.9 if row.seed == 1 else 0.7))
+    return summary.misses(plan, table.load(path))
+
+
+@pytest.mark.parametrize(
+    ("target", "missed"),
+    [
+        ("mean = true\nmin = 0.6", []),
+        ("mean = true\nmin = 0.61", ["mean of 2 cells ours on uml: jain 0.6, want at least 0.61"]),
+        ("to = 'theirs'\nmax = 1.6", []),
+        ("to = 'theirs'\nmin = 1.7", [
+            "x1 ours on uml: jain 1.6 times theirs's, want at least 1.7",
+            "x2 ours on uml: jain 0.8 times theirs's, want at least 1.7",
+        ]),
+        ("to = 'theirs'\nmean = true\nmin = 1.2", []),
+        ("to = 'theirs'\nmean = true\nmax = 1.19",
+         ["mean of 2 cells ours on uml: jain 1.2 times theirs's, want at most 1.19"]),
+    ],
+)  # fmt: skip
+def test_means_and_ratios(
+    load: Callable[[str], Sweep], tmp_path: Path, target: str, missed: list[str]
+) -> None:
+    assert with_jains(load, tmp_path / "t.csv", target) == missed
+
+
+def test_rival_that_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    target = "[[target]]\nqdisc = 'ours'\ncell = '*'\nmetric = 'jain'\nmin = 0.1\nto = 'theirs'\n"
+    plan, path, guests = load(PLAIN_CELLS + target), tmp_path / "t.csv", FakeGuests()
+    guests.broken = {"cake"}
+    do(plan, path, guests)
+    assert summary.misses(plan, table.load(path)) == [
+        "c theirs seed 1 on uml: no run",
+        "c theirs seed 2 on uml: no run",
+        "c ours on uml: jain was not measured",
+    ]
 
 
 def test_beats(load: Callable[[str], Sweep], tmp_path: Path) -> None:
