@@ -116,7 +116,7 @@ def _mininet() -> Any:
         from mininet import cli, link, log, net, node
     except ImportError as error:
         raise MininetError(absent()) from error
-    log.setLogLevel("warning")
+    log.setLogLevel("output")  # of the nodes, but not of what Mininet does
     return cli, link, net, node
 
 

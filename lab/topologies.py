@@ -7,6 +7,7 @@ Each RTT is that of a flow's whole path; lab/mininet_build.py delays ACKs by it.
 
 from __future__ import annotations
 
+import textwrap
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ MAX_HOSTS = 100
 """Pairs of a dumbbell."""
 NETWORK = IPv4Network("10.0.0.0/8")
 _LINK_ADDRESSES = 256
+DESCRIPTION_WIDTH = 80
 
 
 @dataclass(frozen=True)
@@ -239,8 +241,12 @@ def groups(flows: Sequence[Flow]) -> dict[str, list[int]]:
 
 def describe(topology: Topology) -> str:
     """How hosts are called, where they are, who sends to whom."""
-    lines = [topology.source, "", topology.drawing, ""]
+    lines = [textwrap.fill(topology.source, DESCRIPTION_WIDTH), "", topology.drawing, ""]
     for flow in topology.flows:
         address = topology.host_address(flow.receiver)
         lines.append(f"{flow.sender:4} -> {flow.receiver:4} {address:12} {flow.rtt_ms:6g} ms")
+    rates = sorted({link.rate_bps or 0 for link in topology.bottlenecks})
+    mbps = " or ".join(f"{rate / 1e6:g}" for rate in rates)
+    ends = ", ".join("-".join(link.ends) for link in topology.bottlenecks)
+    lines += ["", f"bottlenecks, {mbps} Mbit/s each way: {ends}"]
     return "\n".join(lines)

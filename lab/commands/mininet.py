@@ -94,7 +94,7 @@ def _run_in_guest(args: argparse.Namespace, qdisc: str) -> None:
 def _run_here(args: argparse.Namespace, topology: Topology, qdisc: str) -> None:
     if os.geteuid():
         raise MininetError("making namespaces needs root")
-    print(f"{topologies.describe(topology)}\n\nqdisc: {qdisc}\n", flush=True)
+    print(f"{topologies.describe(topology)}\nqdisc: {qdisc}\n", flush=True)
     with mininet_build.built(topology, qdisc, ecn=args.ecn == "on") as net:
         if args.cli:
             mininet_build.command_line(net)
