@@ -151,11 +151,10 @@ def _glance(sections: Sequence[Section], qdiscs: Sequence[str],
 def _conditions(row: Row) -> str:
     """What the runs of a cell have in common."""
     rtts = row.rtts if len(row.rtts) <= RTTS_LENGTH else f"{row.rtts[:RTTS_LENGTH]}..."
-    extra = getattr(row, "extra", "")
     known = (
         (row.flows, f"{row.flows} flows"), (row.cc, row.cc), (row.rtts, f"RTTs {rtts}"),
         (row.rate, row.rate), (row.ecn, f"ECN {row.ecn}"), (row.gso, f"GSO {row.gso}"),
-        (row.hint, f"hints: {row.hint}"), (extra, extra),
+        (row.hint, f"hints: {row.hint}"), (row.extra, row.extra),
     )  # fmt: skip
     return ", ".join(text for value, text in known if value)
 

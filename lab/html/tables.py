@@ -21,7 +21,7 @@ Runs = Mapping[str, Sequence[Row]]
 
 def values(rows: Iterable[Row], metric: str) -> list[float]:
     """A metric of those runs that know it."""
-    known = (float(getattr(row, metric, math.nan)) for row in rows)
+    known = (float(getattr(row, metric)) for row in rows)
     return [value for value in known if not math.isnan(value)]
 
 
@@ -55,6 +55,11 @@ class Column:
         return any(abs(value - plain) > TELLING for value, plain in known)
 
 
+def _nothing(_: Row) -> float:
+    """Of metrics that tell something whenever they are known."""
+    return -math.inf
+
+
 COLUMNS = (
     Column("Jain, worst", "Jain's index of goodput: 1 = all flows get the same; the worst run",
            "jain", min, ".3f", max),
@@ -76,6 +81,16 @@ COLUMNS = (
            "sojourn_p95_ms", max, ".1f", min),
     Column("max, ms", "longest time in the queue; the worst run",
            "sojourn_max_ms", max, ".0f", min),
+    Column("short, s", "mean completion time of the short flows; the worst run",
+           "fct_mean_s", max, ".2f", min, _nothing),
+    Column("short p95, s", "95 % of the short flows took less; the worst run",
+           "fct_p95_s", max, ".2f", min, _nothing),
+    Column("unfinished", "short flows that did not end in time; the worst run",
+           "short_unfinished", max, ".0f", min, lambda row: 0.0),
+    Column("cross", "Mbit/s of a flow over one router only, mean of the runs",
+           "cross_mean_mbps", fmean, ".2f", None, _nothing),
+    Column("reverse", "Mbit/s of a flow the other way, mean of the runs",
+           "reverse_mean_mbps", fmean, ".2f", None, _nothing),
     Column("marks", "packets marked with CE, mean of the runs",
            "marks", fmean, ".0f"),
     Column("drops", "packets dropped, mean of the runs",

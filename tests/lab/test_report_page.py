@@ -151,6 +151,18 @@ def test_what_is_not_known_is_not_shown(tmp_path: Path, changes: dict[str, str])
     assert shown.count("svg") == 4 * len(CELLS) + len(JAINS)
 
 
+def test_figures_that_tell_nothing_are_left_out(tmp_path: Path) -> None:
+    special = {"phase": {"min_phase_utilisation": 0.75}, "TCP": {"tcp_share": 0.75},
+               "class": {"max_class_ratio": 1}, "short, s": {"fct_mean_s": "nan"}}  # fmt: skip
+    telling = {"min_phase_utilisation": 0.5, "tcp_share": 0.5, "max_class_ratio": 2,
+               "fct_mean_s": 0.625}  # fmt: skip
+    for head, same in special.items():
+        (column,) = same
+        assert head not in rendered(write(tmp_path / "s.csv", **same))[1].words
+        changed = write(tmp_path / "t.csv", **{column: telling[column]})
+        assert head in rendered(changed)[1].words
+
+
 def test_kernels_are_kept_apart(tmp_path: Path) -> None:
     uml, stock = write(tmp_path / "u.csv"), write(tmp_path / "s.csv", kernel="6.12", jain=0.123)
     shown = Page(page.render(rows.load([uml, stock])))
