@@ -23,7 +23,8 @@ from lab.units import format_ms
 
 MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
            "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
-PROGRAMS = ("python3", "bash", "which")
+PROGRAMS = ("python3", "bash", "which", "basename", "readlink")
+"""Of flent and its scripts, beside ip, tc and the small tools of a guest."""
 FRAME_BYTES = 1514
 BURST_S = 0.0002
 """Enough for a late timer, too little to make a queue elsewhere."""
