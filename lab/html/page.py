@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -74,7 +75,7 @@ def _sections(groups: Groups, qdiscs: Sequence[str]) -> list[Section]:
         for cell in dict.fromkeys(key.cell for key in own):
             rows = {key.qdisc: groups[key] for key in own if key.cell == cell}
             runs = {qdisc: rows[qdisc] for qdisc in qdiscs if qdisc in rows}
-            name = cell.partition("-")[0] + suffix
+            name = re.split(r"\b\W", cell)[0] + suffix
             found.setdefault(name, {})[cell + suffix] = runs
     return [Section(name, cells) for name, cells in found.items()]
 
