@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--udp", action="append", default=[], metavar="RATE[@FROM-TO]",
                    help="unresponsive UDP at that rate on the wire, from a host of its own, FROM "
                    "and TO seconds after the start; repeatable")  # fmt: skip
-    p.add_argument("--churn", metavar="'load=P%% size=S'",
+    p.add_argument("--churn", metavar="'load=P% size=S'",
                    help="short flows that come and go, at that share of the rate, from the same "
                    "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
                    "pareto:SHAPE:MIN:MAX or one size such as 60kB. They arrive at random, hint "

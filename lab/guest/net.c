@@ -6,12 +6,23 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "traffic.h"
 
+#define MAX_SOCKETS	(1 << 20)	/* what the kernel allows by default (fs.nr_open) */
+
 static int epoll_fd = -1;
+
+void allow_sockets(void)
+{
+	struct rlimit limit = { .rlim_cur = MAX_SOCKETS, .rlim_max = MAX_SOCKETS };
+
+	if (setrlimit(RLIMIT_NOFILE, &limit))
+		err(1, "RLIMIT_NOFILE");
+}
 
 void enter_netns(const char *name)
 {

@@ -313,6 +313,7 @@ int main(int argc, char **argv)
 	if (argc != 3)
 		errx(2, "usage: traffic SPEC RESULT");
 	parse_spec(argv[1]);
+	allow_sockets();
 	flow_open();
 	udp_open();
 	short_open();

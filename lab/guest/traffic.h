@@ -44,6 +44,7 @@ static inline int64_t min64(int64_t a, int64_t b)
 
 /* -- net.c: sockets ------------------------------------------------------- */
 
+void allow_sockets(void);
 void enter_netns(const char *name);
 int open_socket(int type);
 struct sockaddr_in address_of(const char *ip, int port);

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The traffic program reads what lab/spec.py writes, and refuses what it would get wrong."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab import build, topology
+from lab.churn import Churn
+from lab.scenario import Scenario, Step
+from lab.udp import Udp
+
+ALL = Scenario(
+    rtts_ms=(20.0, 40.0), ecn_share=0.5, hops=2, cross_rtts_ms=(30.0,), reverse=2,
+    udp=(Udp.parse("1mbit@5-30"),), churn=Churn.parse("load=5% size=web"),
+    steps=(Step.parse("t=40 rate=5mbit"),), sample_ms=500,
+).check()  # fmt: skip
+SPEC = topology.spec(ALL)
+
+
+def start(tmp_path: Path, spec: str) -> subprocess.CompletedProcess[str]:
+    """Runs the program; no network namespace of the specification is there."""
+    path = tmp_path / "spec"
+    path.write_text(spec)
+    return subprocess.run(
+        [build.traffic(), path, tmp_path / "result"], capture_output=True, text=True, check=False
+    )
+
+
+def complaint(tmp_path: Path, spec: str) -> str:
+    """What it says of a specification that it refuses."""
+    done = start(tmp_path, spec)
+    assert done.returncode == 2
+    return done.stderr
+
+
+def test_all_is_read(tmp_path: Path) -> None:
+    """It fails, but later."""
+    assert start(tmp_path, SPEC).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("flaw h0 10.255.0.2 5001 cubic 0 1000 packet 1000", "bad line"),
+        ("flow h0 10.255.0.2 5001 cubic 0 1000 packet", "bad line"),
+        ("flow h0 10.255.0.2 5001 cubic 0 1000 loudly 1000", "unknown hint mode loudly"),
+        ("udp u0 10.255.0.2 9001 0 0 1000", "bad interval"),
+        ("short h0 10.255.0.2 cubic 79999 0 none", "nothing to send"),
+        ("short h0 10.255.0.2 cubic 1 10 none", "short flows out of order"),
+        ("phase 100", "readings out of order"),
+        ("at 0 true", "commands out of order"),
+    ],
+)
+def test_nonsense_is_refused(tmp_path: Path, line: str, said: str) -> None:
+    assert said in complaint(tmp_path, f"{SPEC}{line}\n")
+
+
+def test_short_flow_without_server_is_refused(tmp_path: Path) -> None:
+    lines = [line for line in SPEC.splitlines() if not line.startswith("server")]
+    assert "no server yet" in complaint(tmp_path, "\n".join(lines) + "\n")
