@@ -14,6 +14,13 @@ Data run h -> router -> rx, through the bottleneck on `bot`. ACKs run back and
 are delayed by netem: delaying ACKs can never reorder data, and netem need not
 hold a window of them. MAC addresses are fixed and neighbours permanent, so no
 packet waits for ARP. uN send UDP. Sizes: MTU 1500, so 1514 bytes a frame.
+
+With more hops, `router2` and so on follow the router, each with such a bottleneck
+and with hosts cN of flows that cross it alone. With reverse flows, a last router
+has a bottleneck on its way back::
+
+    router bot --- eth0 router2 bot --- eth0 router3 bot --- eth0 rx
+           htb                  htb     htb
 """
 
 from __future__ import annotations
