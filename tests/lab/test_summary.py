@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a table of a sweep says: tables, and who misses a target."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from swept import PLAIN_CELLS, FakeGuests, do
+
+from lab import cli, summary, table
+from lab.grid import Sweep
+
+
+def judged(plan: Sweep, path: Path, jains: dict[str, float]) -> list[str]:
+    """The misses of a sweep with such results."""
+    do(plan, path, FakeGuests(jains), fresh=True)
+    return summary.misses(plan, table.load(path))
+
+
+def test_bounds(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    target = "[[target]]\nqdisc = 'ours'\ncell = ['x', 'c']\n"
+    path = tmp_path / "t.csv"
+    plan = load(f"{PLAIN_CELLS}{target}metric = 'jain'\nmin = 0.9\nmax = 0.95\n")
+    assert judged(plan, path, {"zrtt": 0.9, "cake": 0.1}) == []
+    assert judged(plan, path, {"zrtt": 0.89}) == ["c ours on uml: jain 0.89, want at least 0.9"]
+    assert judged(plan, path, {"zrtt": 0.96}) == ["c ours on uml: jain 0.96, want at most 0.95"]
+    plan = load(f"{PLAIN_CELLS}{target}metric = 'sojourn_p95_ms'\nmax = 27.5\n")
+    assert judged(plan, path, {}) == ["c ours on uml: sojourn_p95_ms 28, want at most 27.5"]
+
+
+def test_what_is_not_measured_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'fct_mean_s'\nmax = 9\n"
+    found = judged(load(PLAIN_CELLS + target), tmp_path / "t.csv", {})
+    assert found == ["c ours on uml: fct_mean_s was not measured"]
+
+
+def test_worst_seed_counts(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 0.9\n"
+    plan = load(PLAIN_CELLS + target)
+    assert judged(plan, path, {"zrtt": 0.95}) == []
+    (row,) = [r for r in table.load(path) if r.qdisc == "ours" and r.seed == 2]
+    with table.opened(path) as rows:
+        rows.append(replace(row, jain=0.8))
+    assert summary.misses(plan, table.load(path)) == ["c ours on uml: jain 0.8, want at least 0.9"]
+
+
+TWO_CELLS = PLAIN_CELLS.replace("cells.c", 'cells."x{sessions}"') + "sessions = [1, 2]\n"
+
+
+def with_jains(load: Callable[[str], Sweep], path: Path, target: str) -> list[str]:
+    """The misses where ours has .9 and .7 in the first cell, .4 and .4 in the second; theirs .5."""
+    plan = load(f"{TWO_CELLS}[[target]]\nqdisc = 'ours'\ncell = '*'\nmetric = 'jain'\n{target}\n")
+    do(plan, path, FakeGuests({"zrtt": 0.4, "cake": 0.5}))
+    for row in table.load(path):
+        if (row.qdisc, row.cell) == ("ours", "x1"):
+            with table.opened(path) as rows:
+                rows.append(replace(row, jain=0.9 if row.seed == 1 else 0.7))
+    return summary.misses(plan, table.load(path))
+
+
+@pytest.mark.parametrize(
+    ("target", "missed"),
+    [
+        ("mean = true\nmin = 0.6", []),
+        ("mean = true\nmin = 0.61", ["mean of 2 cells ours on uml: jain 0.6, want at least 0.61"]),
+        ("to = 'theirs'\nmax = 1.6", []),
+        ("to = 'theirs'\nmin = 1.7", [
+            "x1 ours on uml: jain 1.6 times theirs's, want at least 1.7",
+            "x2 ours on uml: jain 0.8 times theirs's, want at least 1.7",
+        ]),
+        ("to = 'theirs'\nmean = true\nmin = 1.2", []),
+        ("to = 'theirs'\nmean = true\nmax = 1.19",
+         ["mean of 2 cells ours on uml: jain 1.2 times theirs's, want at most 1.19"]),
+    ],
+)  # fmt: skip
+def test_means_and_ratios(
+    load: Callable[[str], Sweep], tmp_path: Path, target: str, missed: list[str]
+) -> None:
+    assert with_jains(load, tmp_path / "t.csv", target) == missed
+
+
+def test_rival_that_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    target = "[[target]]\nqdisc = 'ours'\ncell = '*'\nmetric = 'jain'\nmin = 0.1\nto = 'theirs'\n"
+    plan, path, guests = load(PLAIN_CELLS + target), tmp_path / "t.csv", FakeGuests()
+    guests.broken = {"cake"}
+    do(plan, path, guests)
+    assert summary.misses(plan, table.load(path)) == [
+        "c theirs seed 1 on uml: no run",
+        "c theirs seed 2 on uml: no run",
+        "c ours on uml: jain was not measured",
+    ]
+
+
+def test_beats(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    plan = load(f"{PLAIN_CELLS}[[target]]\nqdisc = 'ours'\ncell = '*'\nbeats = 'theirs'\n")
+    path = tmp_path / "t.csv"
+    assert judged(plan, path, {"zrtt": 0.91, "cake": 0.9}) == []
+    assert judged(plan, path, {"zrtt": 0.9, "cake": 0.9}) == [
+        "c ours on uml: worst jain 0.9000, theirs's best 0.9000"
+    ]
+
+
+def test_what_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    plan = load(f"{PLAIN_CELLS}[[target]]\nqdisc = 'ours'\ncell = '*'\nbeats = 'theirs'\n")
+    path, guests = tmp_path / "t.csv", FakeGuests({"zrtt": 1.0})
+    guests.broken = {"cake"}
+    do(plan, path, guests)
+    assert summary.misses(plan, table.load(path)) == [
+        "c theirs seed 1 on uml: no run",
+        "c theirs seed 2 on uml: no run",
+        "c ours on uml: no run of theirs to compare with",
+    ]
+
+
+def test_report(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 0.9\n"
+    plan, path = load(PLAIN_CELLS + target), tmp_path / "t.csv"
+    do(plan, path, FakeGuests({"zrtt": 0.85}))
+    row = next(r for r in table.load(path) if r.qdisc == "ours" and r.seed == 1)
+    with table.opened(path) as rows:
+        rows.append(replace(row, seed=3, jain=0.95, utilisation=0.5, sojourn_mean_ms=99.0))
+    monkeypatch.setattr(
+        sys, "argv", ["lab", "report", str(path), "--markdown", "--check", str(plan.path)]
+    )
+    assert cli.main() == 1
+    said = capsys.readouterr()
+    missed = said.err.splitlines()[-1]
+    lines = said.out.splitlines()
+    assert lines[2] == "| c | ours | 3 | 0.8500 | 0.8500 | 0.9500 | 50.0% | 99.0 ms | 28.0 ms |"
+    assert lines[3] == "| c | theirs | 2 | 0.5000 | 0.5000 | 0.5000 | 99.5% | 15.5 ms | 28.0 ms |"
+    assert missed == "missed: c ours on uml: jain 0.85, want at least 0.9"
+    monkeypatch.setattr(sys, "argv", ["lab", "report", str(path)])
+    assert cli.main() == 0
+    plain = capsys.readouterr().out.splitlines()
+    assert plain[2].split() == ["c", "ours", "3", "0.8500", "0.8500", "0.9500",
+                                "50.0%", "99.0", "ms", "28.0", "ms"]  # fmt: skip
+    assert "5 runs on Linux uml-release (uml), git" in plain[-1]
+
+
+def test_cells_are_in_order(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    text = PLAIN_CELLS.replace("cells.c", 'cells."x{sessions}"') + "sessions = [10, 2]"
+    do(load(text), tmp_path / "t.csv", FakeGuests({"cake": 0.6}))
+    lines = summary.render(table.load(tmp_path / "t.csv"), markdown=True).splitlines()
+    assert [line.split(" | ")[:2] for line in lines[2:6]] == [
+        ["| x2", "theirs"], ["| x2", "ours"], ["| x10", "theirs"], ["| x10", "ours"],
+    ]  # fmt: skip
+
+
+def test_options_of_sweeps_are_not_for_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lab", "report", "demo.json", "--markdown"])
+    assert cli.main() == 1
+    assert "for the CSV of a sweep" in capsys.readouterr().err
