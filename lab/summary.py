@@ -59,14 +59,14 @@ def _cells(key: Key, rows: Sequence[Row]) -> tuple[str, ...]:
     )
 
 
-def _natural(text: str) -> list[tuple[int, str]]:
+def natural(text: str) -> list[tuple[int, str]]:
     """Sorts 2 before 10."""
-    return [(int(digits or 0), word) for word, digits in re.findall(r"(\D+)(\d*)|$", text)]
+    return [(int(digits or 0), word) for digits, word in re.findall(r"(\d*)(\D*)", text)]
 
 
 def _by_cell(groups: Groups) -> Iterator[list[tuple[str, ...]]]:
     """The lines of a table, cell by cell, and in each the fairest first."""
-    for cell in sorted({key.cell for key in groups}, key=_natural):
+    for cell in sorted({key.cell for key in groups}, key=natural):
         own = [(key, rows) for key, rows in groups.items() if key.cell == cell]
         own.sort(key=lambda item: -min(_values(item[1], "jain")))
         yield [_cells(key, rows) for key, rows in own]

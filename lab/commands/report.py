@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from lab import report, summary, sweepfile, table
+from lab import pivot, report, summary, sweepfile, table
 from lab.commands.parsing import Commands
 from lab.html import page, rows
 
@@ -25,6 +25,9 @@ def add(commands: Commands) -> None:
     p.add_argument("--html", type=Path, metavar="FILE", help="write a page there")
     p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT there")
     p.add_argument("--markdown", action="store_true", help="of a sweep: for documents")
+    p.add_argument("--metric", choices=table.METRICS, metavar="NAME",
+                   help="of a sweep: the worst seed's, a line per cell, a column per qdisc; one of "
+                   f"{', '.join(table.METRICS)}")  # fmt: skip
     p.add_argument("--check", type=Path, metavar="FILE",
                    help="of a sweep: its sweep file; prints the targets that were missed, "
                    "with exit status 1 if there are any")  # fmt: skip
@@ -33,8 +36,8 @@ def add(commands: Commands) -> None:
 
 def _report(args: argparse.Namespace) -> int:
     of_sweep = [path.suffix for path in args.files] == [".csv"]
-    if not of_sweep and (args.markdown or args.check):
-        raise report.ReportError("--markdown and --check are for the CSV of a sweep")
+    if not of_sweep and (args.markdown or args.check or args.metric):
+        raise report.ReportError("--markdown, --metric and --check are for the CSV of a sweep")
     if args.html:
         return _write_page(args)
     if of_sweep:
@@ -57,12 +60,16 @@ def _misses(args: argparse.Namespace) -> list[str] | None:
 
 
 def _report_sweep(args: argparse.Namespace) -> int:
-    print(summary.render(table.load(args.files[0]), markdown=args.markdown))
+    rows_of_sweep = table.load(args.files[0])
+    if args.metric:
+        print(pivot.render(rows_of_sweep, args.metric, markdown=args.markdown))
+    else:
+        print(summary.render(rows_of_sweep, markdown=args.markdown))
     return 1 if _misses(args) else 0
 
 
 def _write_page(args: argparse.Namespace) -> int:
-    if args.png or args.markdown:
+    if args.png or args.markdown or args.metric:
         raise report.ReportError("--html goes with --check only")
     shown = rows.load(args.files)
     misses = _misses(args)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One metric of a sweep: a line per cell, a column per qdisc, in each the worst of the seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lab.summary import group, natural
+from lab.table import Row
+
+MORE_IS_BETTER = (
+    "jain", "utilisation", "min_phase_utilisation", "tcp_share", "goodput_mean_mbps",
+    "cross_mean_mbps", "reverse_mean_mbps",
+)  # fmt: skip
+DIGITS = 4
+UNKNOWN = "\N{EN DASH}"
+
+
+def _worst(rows: Sequence[Row], metric: str) -> str:
+    values = [float(getattr(row, metric)) for row in rows]
+    if not values or any(map(math.isnan, values)):
+        return UNKNOWN
+    worst = min(values) if metric in MORE_IS_BETTER else max(values)
+    return f"{worst:.{DIGITS}g}" if worst < 10**DIGITS else f"{worst:.0f}"
+
+
+def render(rows: Sequence[Row], metric: str, *, markdown: bool) -> str:
+    """The table, of the kernels one below the other."""
+    groups = group(rows)
+    parts = []
+    for kernel in dict.fromkeys(key.kernel for key in groups):
+        own = {(key.cell, key.qdisc): runs for key, runs in groups.items() if key.kernel == kernel}
+        qdiscs = list(dict.fromkeys(qdisc for _, qdisc in own))
+        cells = sorted({cell for cell, _ in own}, key=natural)
+        lines = [[f"{metric}, {kernel}", *qdiscs]]
+        lines += [[c, *(_worst(own.get((c, q), ()), metric) for q in qdiscs)] for c in cells]
+        parts += _markdown(lines) if markdown else _plain(lines)
+        parts.append("")
+    return "\n".join(parts).rstrip()
+
+
+def _plain(lines: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
+        for line in lines
+    ]
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> list[str]:
+    rule = ["---", *["---:"] * (len(lines[0]) - 1)]
+    return [f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:])]

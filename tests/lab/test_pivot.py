@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A metric of a sweep as a table of cells and qdiscs."""
+
+from __future__ import annotations
+
+import math
+from types import SimpleNamespace
+
+import pytest
+
+from lab import pivot, summary
+
+
+def _row(cell: str, qdisc: str, seed: int, **metrics: float) -> SimpleNamespace:
+    return SimpleNamespace(kernel="uml", cell=cell, qdisc=qdisc, seed=seed, **metrics)
+
+
+ROWS = [
+    _row("reno-20x10", "zrtt", 1, jain=0.99, sojourn_p95_ms=28.0),
+    _row("reno-20x10", "zrtt", 2, jain=0.98, sojourn_p95_ms=27.0),
+    _row("reno-20x2", "zrtt", 1, jain=0.97, sojourn_p95_ms=29.0),
+    _row("reno-20x2", "cake", 1, jain=0.5, sojourn_p95_ms=math.nan),
+]
+
+
+@pytest.mark.parametrize(
+    ("metric", "x10", "x2"), [("jain", "0.98", "0.97 | 0.5"), ("sojourn_p95_ms", "28", "29 | –")]
+)
+def test_worst_seed_is_shown(metric: str, x10: str, x2: str) -> None:
+    lines = pivot.render(ROWS, metric, markdown=True).splitlines()
+    assert lines[0] == f"| {metric}, uml | zrtt | cake |"
+    assert lines[2:] == [f"| reno-20x2 | {x2} |", f"| reno-20x10 | {x10} | – |"]
+
+
+def test_plain_columns_are_aligned() -> None:
+    lines = pivot.render(ROWS, "jain", markdown=False).splitlines()
+    assert {len(line) for line in lines} == {len(lines[0])}
+
+
+def test_numbers_sort_as_numbers() -> None:
+    names = ["20x10-on", "5x1-on", "20x2-on", "5x1-off"]
+    assert sorted(names, key=summary.natural) == ["5x1-off", "5x1-on", "20x2-on", "20x10-on"]
