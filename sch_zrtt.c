@@ -29,6 +29,7 @@
 
 #define ZRTT_VLAN_TAGS_MAX	2	/* tags walked in the frame itself */
 #define ZRTT_IPV6_HEADERS_MAX	6	/* extension headers walked */
+#define ZRTT_LATE_BATCH		64	/* late packets dropped per dequeue */
 
 static unsigned int ipv4_option = ZRTT_HINT_IPV4_TYPE;
 
@@ -539,6 +540,37 @@ static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	return zrtt_enqueue_one(skb, sch, to_free, now_ns);
 }
 
+/* Take the head of the queue, which is not empty. */
+static struct sk_buff *zrtt_pull(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = __qdisc_dequeue_head(&sch->q);
+
+	qdisc_qstats_backlog_dec(sch, skb);
+	q->backlog_pkts -= zrtt_cb(skb)->segs;
+	return skb;
+}
+
+/* Drop packets that are too old, but never the last one. */
+static void zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+	u64 age_ns;
+	u32 i;
+
+	for (i = 0; i < ZRTT_LATE_BATCH && qdisc_qlen(sch) > 1; i++) {
+		age_ns = now_ns - zrtt_cb(qdisc_peek_head(sch))->enqueue_ns;
+		if (!zrtt_ctl_late(&q->params.ctl, age_ns, q->backlog_pkts))
+			return;
+		skb = zrtt_pull(sch);
+		q->stats.drop_late += zrtt_cb(skb)->segs;
+		qdisc_qstats_drop(sch);
+		qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
+		kfree_skb(skb);
+	}
+}
+
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -553,8 +585,9 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	epoch = zrtt_epoch(now_ns);
 	zrtt_run_tick(q, skb, now_ns);
 
-	skb = qdisc_dequeue_head(sch);
-	q->backlog_pkts -= zrtt_cb(skb)->segs;
+	zrtt_drop_late(sch, now_ns);
+	skb = zrtt_pull(sch);
+	qdisc_bstats_update(sch, skb);
 	if (q->dq_epoch != epoch) {
 		q->dq_rate = q->dq_bytes;
 		q->dq_bytes = 0;
@@ -877,6 +910,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.maxq = stats->maxq,
 		.dq_rate = min_t(u64, q->dq_rate * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT,
 				 U32_MAX),
+		.drop_late = stats->drop_late,
 	};
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
@@ -887,7 +921,7 @@ static struct Qdisc_ops zrtt_qdisc_ops __read_mostly = {
 	.priv_size	= sizeof(struct zrtt_sched_data),
 	.enqueue	= zrtt_enqueue,
 	.dequeue	= zrtt_dequeue,
-	.peek		= qdisc_peek_head,
+	.peek		= qdisc_peek_dequeued,
 	.init		= zrtt_init,
 	.change		= zrtt_change,
 	.reset		= zrtt_reset,

@@ -536,6 +536,7 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 		     st.idle_events);
 	print_lluint(PRINT_ANY, "overflow_events", " overflow_events %llu",
 		     st.overflow_events);
+	print_lluint(PRINT_ANY, "drop_late", " drop_late %llu", st.drop_late);
 	print_lluint(PRINT_ANY, "purged", " purged %llu", st.purged);
 	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
 		   st.backlog_packets);

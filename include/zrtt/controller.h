@@ -43,6 +43,13 @@ enum zrtt_controller_kind {
 
 #define ZRTT_SOJOURN_MAX_US	10000000	/* longer ones count as 10 s */
 
+/* A link that slowed down leaves a queue that no mark takes away: what is older
+ * than 10 targets is dropped at the head, but for a burst's worth of packets,
+ * which a slow link may need that long for.
+ */
+#define ZRTT_LATE_TARGETS	10
+#define ZRTT_LATE_KEEP_PKTS	32
+
 /* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
  * starts from, and never rests below, 0.01 %.
  */
@@ -253,6 +260,22 @@ static inline void zrtt_ctl_tick(const struct zrtt_ctl_params *params,
 	ctl->sojourn_us = sojourn_us;
 	ctl->p_avg_q30 = zrtt_ewma(ctl->p_avg_q30, ctl->p_q30,
 				    params->pavg_wq_q16);
+}
+
+/**
+ * zrtt_ctl_late() - is the packet at the head too old to be worth sending?
+ * @params: parameters
+ * @age_ns: since when it is queued
+ * @backlog_pkts: packets queued
+ *
+ * BLUE aims at no sojourn, so nothing is late for it.
+ */
+static inline bool zrtt_ctl_late(const struct zrtt_ctl_params *params,
+				 u64 age_ns, u32 backlog_pkts)
+{
+	return params->kind != ZRTT_CTL_BLUE &&
+	       backlog_pkts > ZRTT_LATE_KEEP_PKTS &&
+	       age_ns > params->target_us * 1000ULL * ZRTT_LATE_TARGETS;
 }
 
 /**

@@ -22,6 +22,13 @@
 #define ZRTT_EXPIRE_BATCH	2	/* silent flows retired per packet */
 #define ZRTT_NO_SLOT		(~0U)
 
+/* Epochs after which the mean rate of a flow becomes a moving average (1.6 s), and
+ * after which it says enough of the flow (1 s): short flows come and go, and must
+ * move neither r_avg nor alpha.
+ */
+#define ZRTT_RATE_EPOCHS	12
+#define ZRTT_MATURE_EPOCHS	8
+
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
 #define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed hint */
 
@@ -45,6 +52,7 @@ enum zrtt_rtt_source {
  * @epoch: epoch of the last packet, and of the last closing of books
  * @bytes: arrivals since then
  * @rate: smoothed arrival rate, bytes per epoch
+ * @passed: what of @rate is not dropped, 0 = too young to count
  * @rtt_us: RTT_i in use, 0 = none known
  * @hint_q8: smoothed hint in microseconds, ZRTT_RTT_FRAC fraction bits
  * @hint_epoch: epoch of the last hint
@@ -53,12 +61,12 @@ enum zrtt_rtt_source {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @log_rtt: what @rtt_us adds to the regression, log2, Q5
- * @log_rate: what @rate adds to the regression, log2, Q5
+ * @excess_q8: what it owes for ignoring marks: log2 of a factor of P_i, Q8
+ * @age: epochs since it started, up to ZRTT_RATE_EPOCHS
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
- * @measured: @log_rtt and @log_rate count in the regression
+ * @measured: it counts in the regression
  */
 struct zrtt_flow {
 	u32 tag;
@@ -67,6 +75,7 @@ struct zrtt_flow {
 	u32 epoch;
 	u32 bytes;
 	u32 rate;
+	u32 passed;
 	u32 rtt_us;
 	u32 hint_q8;
 	u32 hint_epoch;
@@ -75,8 +84,8 @@ struct zrtt_flow {
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	s16 log_rtt;
-	s16 log_rate;
+	u16 excess_q8;
+	u8 age;
 	u8 source:2;
 	u8 live:1;
 	u8 syn_left:1;
@@ -91,15 +100,14 @@ struct zrtt_flow {
  * @newest: the other end
  * @live: number of live flows
  * @by_source: live flows by enum zrtt_rtt_source
- * @rated: live flows with a rate, that is, older than an epoch: a burst of
- *	single packets to many ports must not pull r_avg down
- * @sum_rate: sum of rate
+ * @rated: mature live flows, those that count in r_avg
+ * @sum_rate: sum of passed: a flood must not raise r_avg by what it loses
  * @sum_rtt_us: sum of rtt_us over flows that have one
- * @fit_n: live flows with both an RTT and a rate
- * @fit_x: sum of log_rtt
- * @fit_y: sum of log_rate
- * @fit_xx: sum of log_rtt squared
- * @fit_xy: sum of log_rtt * log_rate
+ * @fit_n: mature live flows that have an RTT
+ * @fit_x: sum of log RTT
+ * @fit_y: sum of log rate
+ * @fit_xx: sum of log RTT squared
+ * @fit_xy: sum of log RTT * log rate
  * @evicted: live flows that lost their slot to another
  */
 struct zrtt_table {
@@ -120,10 +128,10 @@ struct zrtt_table {
 	u64 evicted;
 };
 
-/* Weight of the mean of @i epochs in the smoothed rate, Q16: 1 - (11/12)^i.
- * One twelfth per 134 ms is a time constant of 1.6 s.
+/* Weight of the mean of @i epochs in the moving average, Q16: 1 - (11/12)^i, one
+ * twelfth being 1 / ZRTT_RATE_EPOCHS.
  */
-static const u32 zrtt_rate_gain[ZRTT_LIVE_EPOCHS + 1] = {
+static const u32 zrtt_rate_gains[ZRTT_LIVE_EPOCHS + 1] = {
 	0, 5461, 10468, 15057, 19263, 23119, 26654, 29894,
 	32864, 35587, 38083, 40370, 42468, 44390, 46152, 47767,
 };
@@ -176,22 +184,44 @@ static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
 		t->newest = f->older;
 }
 
+/* A value as the regression sees it: log2 above @pivot, Q5. Pivot and format keep
+ * the products of sums over TC_ZRTT_FLOWS_MAX flows inside 63 bits.
+ */
+#define ZRTT_FIT_FRAC		5
+#define ZRTT_FIT_RTT_PIVOT	16	/* 65 ms */
+#define ZRTT_FIT_RATE_PIVOT	14	/* 1 Mbit/s */
+
+static inline s32 zrtt_fit_log(u32 x, u32 pivot)
+{
+	return (zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >>
+	       (ZRTT_Q16 - ZRTT_FIT_FRAC);
+}
+
+/* Put @f into the sums of the regression (@sign 1) or take it out (-1). */
+static inline void zrtt_flow_fit(struct zrtt_table *t, const struct zrtt_flow *f,
+				 s32 sign)
+{
+	s32 x = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
+	s32 y = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
+
+	t->fit_n += sign;
+	t->fit_x += sign * x;
+	t->fit_y += sign * y;
+	t->fit_xx += sign * x * x;
+	t->fit_xy += sign * x * y;
+}
+
 /* Take @f's books out of the sums (@sign -1) or put them in (1). */
 static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 				   s32 sign)
 {
 	t->live += sign;
 	t->by_source[f->source] += sign;
-	t->rated += f->rate ? sign : 0;
-	t->sum_rate += (s64)sign * f->rate;
+	t->rated += f->passed ? sign : 0;
+	t->sum_rate += (s64)sign * f->passed;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
-	if (f->measured) {
-		t->fit_n += sign;
-		t->fit_x += sign * f->log_rtt;
-		t->fit_y += sign * f->log_rate;
-		t->fit_xx += sign * f->log_rtt * f->log_rtt;
-		t->fit_xy += sign * f->log_rtt * f->log_rate;
-	}
+	if (f->measured)
+		zrtt_flow_fit(t, f, sign);
 }
 
 static inline void zrtt_flow_retire(struct zrtt_table *t, struct zrtt_flow *f)
@@ -314,19 +344,6 @@ static inline void zrtt_table_move(struct zrtt_table *to,
 	}
 }
 
-/* A value as the regression sees it: log2 above @pivot, Q5. Pivot and format keep
- * the products of sums over TC_ZRTT_FLOWS_MAX flows inside 63 bits.
- */
-#define ZRTT_FIT_FRAC		5
-#define ZRTT_FIT_RTT_PIVOT	16	/* 65 ms */
-#define ZRTT_FIT_RATE_PIVOT	14	/* 1 Mbit/s */
-
-static inline s16 zrtt_fit_log(u32 x, u32 pivot)
-{
-	return (s16)((zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >>
-		     (ZRTT_Q16 - ZRTT_FIT_FRAC));
-}
-
 /* RTT_i by preference: hint of the last 30 s, handshake gap, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 {
@@ -342,17 +359,41 @@ static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 	}
 }
 
+/* Fold the arrivals of the last @epochs (1 .. ZRTT_LIVE_EPOCHS) into the rate: the
+ * plain mean of a young flow, so that it is not taken for a slow one.
+ */
+static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
+{
+	u32 mean = zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]);
+	u32 gain_q16 = zrtt_rate_gains[epochs];
+
+	if (f->age + epochs < ZRTT_RATE_EPOCHS) {
+		f->age += epochs;
+		gain_q16 = epochs * zrtt_epoch_recip[f->age];
+	} else {
+		f->age = ZRTT_RATE_EPOCHS;
+	}
+	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
+}
+
+static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
+{
+	return f->age >= ZRTT_MATURE_EPOCHS;
+}
+
 /**
  * zrtt_flow_close_books() - fold the last epochs into rate, RTT and sums
  * @t: table
  * @f: flow
+ * @pass_q16: share of its packets that is not dropped, Q16, 0 .. 1
  * @epoch: now
  *
  * To be called at the first packet of an epoch, and when an RTT became known.
  * A flow that was silent for more than 2 s starts anew, but for its RTT.
  */
 static inline void zrtt_flow_close_books(struct zrtt_table *t,
-					 struct zrtt_flow *f, u32 epoch)
+					 struct zrtt_flow *f, u32 pass_q16,
+					 u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
 
@@ -361,22 +402,19 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 	if (epochs > ZRTT_LIVE_EPOCHS) {
 		/* its past must not drop the one packet that a timeout sends */
 		f->rate = 0;
+		f->age = 0;
+		f->excess_q8 = 0;
 		f->acc_q30 = 0;
 	} else if (epochs) {
-		f->rate = zrtt_ewma(f->rate,
-				    zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]),
-				    zrtt_rate_gain[epochs]);
+		zrtt_flow_rate(f, epochs);
 	}
 	if (epochs) {
 		f->bytes = 0;
 		f->epoch = epoch;
 	}
 	zrtt_flow_choose_rtt(f, epoch);
-	f->measured = f->rtt_us && f->rate;
-	if (f->measured) {
-		f->log_rtt = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
-		f->log_rate = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
-	}
+	f->passed = zrtt_flow_mature(f) ? zrtt_mul_q16(f->rate, pass_q16) : 0;
+	f->measured = f->rtt_us && f->rate && zrtt_flow_mature(f);
 	zrtt_flow_enlist(t, f);
 }
 

@@ -7,6 +7,11 @@
  * BLUE has neither factor, MRTT alpha 2, the paper eq. (5), PRTO Padhye's
  * throughput equation in place of the power. The weight P_i / P_b costs
  * logarithms, so it is computed once per flow and epoch, never per packet.
+ *
+ * Mode zrtt adds what a router needs and a paper does not: weights whose mean
+ * over packets is 1, so that the controller's loop gain does not depend on who
+ * sends; drops as odds, so that no P_i reaches 1; and a rising price for flows
+ * that ignore marks.
  */
 #ifndef _ZRTT_LAW_H
 #define _ZRTT_LAW_H
@@ -40,6 +45,18 @@ enum zrtt_verdict {
 #define ZRTT_FIT_EPOCHS		4	/* a regression per 0.5 s */
 #define ZRTT_FIT_RIDGE		16	/* (0.125 octaves)^2, Q5 squared */
 #define ZRTT_FIT_START		((s32)ZRTT_Q16_ONE)
+#define ZRTT_FIT_LEAK_SHIFT	2	/* above its bound it comes back by 1/4 */
+
+/* Mean weight: 1/512 per update of 16 ms, 8 s, slower than any flow's loop. */
+#define ZRTT_NORM_SHIFT		9
+
+/* Ignoring marks: above 1.25 r_avg although P_i is above mark_max. The price grows
+ * by 1/32 of the excess per epoch, both as logarithms, up to 2^6.
+ */
+#define ZRTT_EXCESS_MARGIN	21098	/* log2(1.25), Q16 */
+#define ZRTT_EXCESS_GAIN_SHIFT	5
+#define ZRTT_EXCESS_FRAC	8
+#define ZRTT_EXCESS_MAX		(6 << ZRTT_EXCESS_FRAC)
 
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
@@ -56,7 +73,8 @@ enum zrtt_verdict {
  * @pth_q30: P_th
  * @feedback: exponent of the rate feedback
  * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
- * @spaced: marks spaced by an accumulator instead of drawn at random
+ * @tuned: mode zrtt's own: marks spaced by an accumulator instead of drawn at
+ *	random, mean weight 1, drops as odds, a price for ignoring marks
  * @clamp: bound what an unconfirmed hint does
  */
 struct zrtt_law_params {
@@ -67,7 +85,7 @@ struct zrtt_law_params {
 	u32 feedback;
 	u32 mark_max_q30;
 	bool padhye;
-	bool spaced;
+	bool tuned;
 	bool clamp;
 };
 
@@ -80,6 +98,10 @@ struct zrtt_law_params {
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
  * @fit_epoch: epoch of the last regression
+ * @fit_q16: exponent that the regressions found
+ * @log_norm: log2 of the factor that makes the mean weight 1, Q16
+ * @weights: sum of weights over the packets since the last tick, Q16
+ * @weighed: number of these packets
  */
 struct zrtt_law {
 	u32 alpha_q16;
@@ -89,6 +111,10 @@ struct zrtt_law {
 	u32 rtt_avg_us;
 	u32 queue_us;
 	u32 fit_epoch;
+	s32 fit_q16;
+	s32 log_norm;
+	u64 weights;
+	u32 weighed;
 };
 
 static inline s32 zrtt_clamp_log(s32 x, s32 most)
@@ -129,20 +155,28 @@ static inline s32 zrtt_fit_step(const struct zrtt_table *t)
 	return cov < 0 ? (s32)slope_q16 : -(s32)slope_q16;
 }
 
-/* The exponent of the regression, not above @cap_q16. */
+/* The exponent of the regression, not above @cap_q16. What was learnt outlives a
+ * short time of high P_b, but does not wind up above the bound.
+ */
 static inline u32 zrtt_alpha_auto(struct zrtt_law *law,
 				  const struct zrtt_table *t, u32 cap_q16,
 				  u32 epoch)
 {
-	s32 alpha_q16 = law->fit_epoch ? (s32)law->alpha_q16 : ZRTT_FIT_START;
+	s32 above_q16, step_q16;
 
+	if (!law->fit_epoch)
+		law->fit_q16 = ZRTT_FIT_START;
 	if (epoch - law->fit_epoch >= ZRTT_FIT_EPOCHS) {
 		law->fit_epoch = epoch;
-		alpha_q16 += zrtt_fit_step(t);
+		above_q16 = law->fit_q16 - (s32)cap_q16;
+		step_q16 = zrtt_fit_step(t);
+		if (above_q16 >= 0 && step_q16 >= 0)
+			step_q16 = -(above_q16 >> ZRTT_FIT_LEAK_SHIFT);
+		law->fit_q16 += step_q16;
+		if (law->fit_q16 < 0)
+			law->fit_q16 = 0;
 	}
-	if (alpha_q16 < 0)
-		return 0;
-	return (u32)alpha_q16 < cap_q16 ? (u32)alpha_q16 : cap_q16;
+	return (u32)law->fit_q16 < cap_q16 ? (u32)law->fit_q16 : cap_q16;
 }
 
 /* The exponent of the moment. */
@@ -159,6 +193,22 @@ static inline u32 zrtt_alpha(const struct zrtt_law_params *params,
 	if (params->alpha_kind == ZRTT_ALPHA_AUTO)
 		return zrtt_alpha_auto(law, t, cap_q16, epoch);
 	return cap_q16;
+}
+
+/* Move the mean weight of the packets since the last tick towards 1. */
+static inline void zrtt_law_normalise(struct zrtt_law *law)
+{
+	s32 log_mean;
+
+	if (!law->weighed)
+		return;
+	log_mean = zrtt_log2(law->weights) - zrtt_log2(law->weighed) -
+		   (ZRTT_Q16 << ZRTT_Q16);
+	law->log_norm = zrtt_clamp_log(law->log_norm -
+				       (log_mean >> ZRTT_NORM_SHIFT),
+				       ZRTT_WEIGHT_LOG_MAX);
+	law->weights = 0;
+	law->weighed = 0;
 }
 
 /**
@@ -178,7 +228,9 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	u32 with_rtt = t->live - t->by_source[ZRTT_RTT_NONE];
 
 	law->alpha_q16 = zrtt_alpha(params, law, t, p_avg_q30, epoch);
-	law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->rated);
+	if (t->rated)
+		law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->rated);
+	zrtt_law_normalise(law);
 	if (with_rtt) {
 		law->log_rtt = zrtt_log2(t->sum_rtt_us) - zrtt_log2(with_rtt);
 		/* 2^-8 keeps the longest RTT inside exp2's range */
@@ -260,7 +312,8 @@ static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
  * @law: state of the last tick
  * @f: flow, its books just closed
  *
- * A flow without an RTT counts as one of RTT_avg. Return: Q16, 2^-15 .. 2^15.
+ * A flow without an RTT counts as one of RTT_avg, one without a rate as one of
+ * r_avg. Return: Q16, 2^-15 .. 2^15.
  */
 static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      const struct zrtt_law *law,
@@ -277,17 +330,82 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 		if (params->clamp && f->source == ZRTT_RTT_HINT && !f->passive_us)
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
-	if (params->feedback)
+	if (params->feedback && f->rate && law->log_rate)
 		log_weight += (s32)params->feedback *
 			      (zrtt_log2(f->rate) - law->log_rate);
+	if (params->tuned)
+		log_weight += law->log_norm + f->excess_q8 *
+			      (s32)(ZRTT_Q16_ONE >> ZRTT_EXCESS_FRAC);
 	return zrtt_exp2(zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX));
+}
+
+/* Is P_i low enough to mark? A mark_max of 1 never drops. */
+static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
+{
+	return p_q30 <= params->mark_max_q30 || params->mark_max_q30 >= ZRTT_P_ONE;
+}
+
+/**
+ * zrtt_pass_share() - what is left of a flow that is dropped
+ * @params: parameters
+ * @p_q30: P_i, unbounded
+ *
+ * Above mark_max, P_i counts as odds: of 1 + P_i packets, one passes. A flow that
+ * sends too much keeps a share, and its price may rise without bound.
+ *
+ * Return: share that passes, Q16; 1 where P_i marks.
+ */
+static inline u32 zrtt_pass_share(const struct zrtt_law_params *params, u64 p_q30)
+{
+	if (!params->tuned || zrtt_marks(params, p_q30))
+		return ZRTT_Q16_ONE;
+	return zrtt_exp2((ZRTT_P_SHIFT << ZRTT_Q16) - zrtt_log2(p_q30 + ZRTT_P_ONE));
+}
+
+/**
+ * zrtt_police() - raise or lower the price of ignoring marks
+ * @params: parameters
+ * @law: state of the last tick
+ * @f: flow, its books just closed
+ * @p_q30: P_i since they were closed before, unbounded
+ *
+ * A sender that answers marks is never above 1.25 r_avg while P_i is above
+ * mark_max for long; BBR, and UDP at a constant rate, are.
+ */
+static inline void zrtt_police(const struct zrtt_law_params *params,
+			       const struct zrtt_law *law, struct zrtt_flow *f,
+			       u64 p_q30)
+{
+	s32 over = zrtt_log2(f->passed) - law->log_rate - ZRTT_EXCESS_MARGIN;
+	s32 excess_q8;
+
+	if (!params->tuned || !zrtt_flow_mature(f) ||
+	    (over > 0 && zrtt_marks(params, p_q30)))
+		return;
+	excess_q8 = f->excess_q8 + (zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
+		    (ZRTT_Q16 - ZRTT_EXCESS_FRAC + ZRTT_EXCESS_GAIN_SHIFT));
+	if (excess_q8 < 0)
+		excess_q8 = 0;
+	f->excess_q8 = excess_q8 < ZRTT_EXCESS_MAX ? excess_q8 : ZRTT_EXCESS_MAX;
+}
+
+/* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do
+ * not count: the rest must be marked as if they were not there.
+ */
+static inline void zrtt_weigh(const struct zrtt_law_params *params,
+			      struct zrtt_law *law, u32 weight_q16, u64 p_q30)
+{
+	if (!params->tuned || !zrtt_marks(params, p_q30))
+		return;
+	law->weights += weight_q16;
+	law->weighed++;
 }
 
 /**
  * zrtt_verdict() - what becomes of a packet
  * @params: parameters
  * @f: its flow
- * @p_q30: P_i
+ * @p_q30: P_i, unbounded
  * @segs: segments it stands for, each with its own chance
  * @ect: it can be marked
  * @rnd: random number
@@ -298,11 +416,16 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
  */
 static inline enum zrtt_verdict
 zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
-	     u32 p_q30, u32 segs, bool ect, u32 rnd)
+	     u64 p_q30, u32 segs, bool ect, u32 rnd)
 {
-	u32 chance_q30 = zrtt_p_mul(p_q30, segs << ZRTT_Q16);
+	u32 pass_q16 = zrtt_pass_share(params, p_q30);
+	u32 chance_q30 = p_q30 < ZRTT_P_ONE ? (u32)p_q30 : ZRTT_P_ONE;
 
-	if (params->spaced) {
+	if (pass_q16 < ZRTT_Q16_ONE)
+		chance_q30 = ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
+	chance_q30 = zrtt_p_mul(chance_q30, segs << ZRTT_Q16);
+
+	if (params->tuned) {
 		f->acc_q30 += chance_q30;
 		if (f->acc_q30 < f->threshold_q30)
 			return ZRTT_PASS;
@@ -314,7 +437,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 	} else if ((rnd >> 2) >= chance_q30) {
 		return ZRTT_PASS;
 	}
-	return ect && p_q30 <= params->mark_max_q30 ? ZRTT_MARK : ZRTT_DROP;
+	return ect && zrtt_marks(params, p_q30) ? ZRTT_MARK : ZRTT_DROP;
 }
 
 #endif

@@ -88,6 +88,7 @@ struct zrtt_stats {
 	u64 ecn_mark;
 	u64 drop_mark;
 	u64 drop_limit;
+	u64 drop_late;
 	u64 purged;
 	u64 hint_ok;
 	u64 hint_bad;
@@ -148,7 +149,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 			.pth_q30 = ZRTT_PERCENT(4, 1),
 			.feedback = 2,
 			.mark_max_q30 = ZRTT_PERCENT(10, 1),
-			.spaced = true,
+			.tuned = true,
 		};
 		break;
 	case ZRTT_MODE_PAPER:
@@ -263,6 +264,28 @@ static inline void zrtt_idle_end(struct zrtt_vars *vars)
 	vars->idle_ns = 0;
 }
 
+/* P_i of @f at this moment, Q30, not bounded by 1. */
+static inline u64 zrtt_probability(const struct zrtt_vars *vars,
+				   const struct zrtt_flow *f)
+{
+	return ((u64)vars->ctl.p_q30 * f->weight_q16) >> ZRTT_Q16;
+}
+
+/* Bring a flow's books and weight up to date. */
+static inline void zrtt_refresh(const struct zrtt_params *params,
+				struct zrtt_vars *vars, struct zrtt_flow *f,
+				u32 epoch)
+{
+	u64 p_q30 = zrtt_probability(vars, f);
+	bool new_epoch = f->epoch != epoch;
+
+	zrtt_flow_close_books(&vars->table, f,
+			      zrtt_pass_share(&params->law, p_q30), epoch);
+	if (new_epoch)
+		zrtt_police(&params->law, &vars->law, f, p_q30);
+	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+}
+
 /**
  * zrtt_arrive() - account a packet to its flow
  * @params: parameters
@@ -295,19 +318,12 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 						      params->law.clamp, epoch);
 		stale |= f->source != ZRTT_RTT_HINT;
 	}
-	if (stale) {
-		zrtt_flow_close_books(&vars->table, f, epoch);
-		f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
-	}
+	if (stale)
+		zrtt_refresh(params, vars, f, epoch);
+	zrtt_weigh(&params->law, &vars->law, f->weight_q16,
+		   zrtt_probability(vars, f));
 	f->bytes += pkt->bytes;
 	return f;
-}
-
-/* P_i of @f at this moment, Q30. */
-static inline u32 zrtt_probability(const struct zrtt_vars *vars,
-				   const struct zrtt_flow *f)
-{
-	return zrtt_p_mul(vars->ctl.p_q30, f->weight_q16);
 }
 
 #endif

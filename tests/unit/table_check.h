@@ -41,21 +41,26 @@ static inline void check_sums(const struct zrtt_table *t)
 
 	for (i = 0; i < table_slots(t); i++) {
 		const struct zrtt_flow *f = &t->slots[i];
+		s32 x, y;
 
 		if (!f->live)
 			continue;
 		want.live++;
 		want.by_source[f->source]++;
-		want.rated += !!f->rate;
-		want.sum_rate += f->rate;
+		assert_true(!f->passed || zrtt_flow_mature(f));
+		want.rated += !!f->passed;
+		want.sum_rate += f->passed;
 		want.sum_rtt_us += f->rtt_us;
 		if (!f->measured)
 			continue;
+		assert_true(f->rtt_us && f->rate && zrtt_flow_mature(f));
+		x = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
+		y = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
 		want.fit_n++;
-		want.fit_x += f->log_rtt;
-		want.fit_y += f->log_rate;
-		want.fit_xx += f->log_rtt * f->log_rtt;
-		want.fit_xy += f->log_rtt * f->log_rate;
+		want.fit_x += x;
+		want.fit_y += y;
+		want.fit_xx += x * x;
+		want.fit_xy += x * y;
 	}
 	assert_int_equal(t->live, want.live);
 	assert_memory_equal(t->by_source, want.by_source, sizeof(want.by_source));

@@ -414,6 +414,31 @@ static void average_follows_with_the_papers_weight(void **state)
 	}
 }
 
+static void late_is_older_than_10_targets_behind_a_burst(void **state)
+{
+	const u32 kinds[] = { ZRTT_CTL_BLUE, ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
+	const u32 targets_us[] = { 15000, TC_ZRTT_TARGET_MIN, TC_ZRTT_TARGET_MAX };
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct zrtt_ctl_params params = defaults(kinds[i]);
+		bool never = kinds[i] == ZRTT_CTL_BLUE;
+
+		for (j = 0; j < ARRAY_LEN(targets_us); j++) {
+			u64 late_ns = 10 * US * targets_us[j];
+
+			params.target_us = targets_us[j];
+			assert_false(zrtt_ctl_late(&params, late_ns, 1000));
+			assert_int_equal(zrtt_ctl_late(&params, late_ns + 1, 1000), !never);
+			assert_int_equal(zrtt_ctl_late(&params, late_ns + 1, 33), !never);
+			assert_false(zrtt_ctl_late(&params, late_ns + 1, 32));
+			assert_int_equal(zrtt_ctl_late(&params, UINT64_MAX, UINT32_MAX),
+					 !never);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -432,6 +457,7 @@ int main(void)
 		cmocka_unit_test(busy_queue_recovers_too),
 		cmocka_unit_test(blue_ticks_at_its_own_pace),
 		cmocka_unit_test(average_follows_with_the_papers_weight),
+		cmocka_unit_test(late_is_older_than_10_targets_behind_a_burst),
 	};
 
 	return cmocka_run_group_tests_name("controller", tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void full_set_gives_up_the_flow_seen_longest_ago(void **state)
 	for (i = 1; i <= ZRTT_WAYS; i++)
 		if (i != oldest)
 			zrtt_flow_close_books(&t, find(&t, tag_in_set(3, i), START),
-					      START + 1);
+					      ZRTT_Q16_ONE, START + 1);
 	assert_int_equal(t.evicted, 0);
 	zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + 1, 0);
 	assert_int_equal(t.evicted, 1);
@@ -158,16 +158,20 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	zrtt_flow_hint(f, 50000, false, START);
 	f->bytes = 1000000;
 	f->acc_q30 = ZRTT_P_ONE / 4;
-	zrtt_flow_close_books(&t, f, START + 1);
+	f->excess_q8 = 100;
+	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
+	assert_int_equal(f->age, 1);
 	zrtt_table_expire(&t, later + 1);
 	assert_int_equal(t.live, 0);
 	assert_int_equal(t.sum_rtt_us, 0);
 	assert_ptr_equal(zrtt_flow_get(&t, 7, later + 1, 0), f);
-	zrtt_flow_close_books(&t, f, later + 1);
+	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, later + 1);
 	assert_int_equal(f->rtt_us, 50000);
 	assert_int_equal(t.by_source[ZRTT_RTT_HINT], 1);
 	assert_int_equal(f->rate, 0);
 	assert_int_equal(f->acc_q30, 0);
+	assert_int_equal(f->age, 0);
+	assert_int_equal(f->excess_q8, 0);
 	check_table(&t);
 	free(t.slots);
 }
@@ -205,7 +209,8 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 	}
 	/* as zrtt_arrive(): the books of an earlier epoch are always closed */
 	if (f->epoch != epoch || unit_random(seed) & 1 || !f->live)
-		zrtt_flow_close_books(t, f, epoch);
+		zrtt_flow_close_books(t, f, unit_between(seed, 0, ZRTT_Q16_ONE),
+				      epoch);
 }
 
 static void table_is_right_after_each_of_many_random_operations(void **state)
@@ -227,42 +232,58 @@ static void table_is_right_after_each_of_many_random_operations(void **state)
 
 static void rate_tables_follow_from_their_first_entries(void **state)
 {
-	double keep = 1 - zrtt_rate_gain[1] / 65536.0;
+	double keep = 1 - 1.0 / ZRTT_RATE_EPOCHS;
 	u32 i;
 
 	(void)state;
 	for (i = 1; i <= ZRTT_LIVE_EPOCHS; i++) {
-		assert_near(zrtt_rate_gain[i] / 65536.0, 1 - pow(keep, i), 4e-5);
+		assert_near(zrtt_rate_gains[i] / 65536.0, 1 - pow(keep, i), 4e-5);
 		assert_near(zrtt_epoch_recip[i] / 65536.0, 1.0 / i, 1e-5);
 	}
 }
 
-/* A float EWMA of the mean of each run of epochs, applied once per epoch. */
-static void rate_is_the_ewma_of_arrivals(void **state)
+/* A float model: the plain mean of the first epochs, then an EWMA per epoch. */
+static double mean_rate(double rate, double mean, u32 age, u32 epochs)
+{
+	double keep = age + epochs < ZRTT_RATE_EPOCHS ?
+		      (double)age / (age + epochs) :
+		      pow(1 - 1.0 / ZRTT_RATE_EPOCHS, epochs);
+
+	return rate * keep + mean * (1 - keep);
+}
+
+static void rate_is_the_mean_of_arrivals(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
-	double keep = 1 - zrtt_rate_gain[1] / 65536.0, want = 0;
-	u32 epoch = START, i;
+	u32 epoch = START, flow, age, i;
 	u64 seed = 8;
 
 	(void)state;
-	for (i = 0; i < 20000; i++) {
-		u32 gap = unit_spread(&seed, 1, ZRTT_LIVE_EPOCHS);
-		u32 bytes = unit_spread(&seed, 0, 100000000);
-		double decay = pow(keep, gap);
+	for (flow = 1; flow <= 2000; flow++) {
+		struct zrtt_flow *f = zrtt_flow_get(&t, flow, epoch, 0);
+		double want = 0;
 
-		epoch += gap;
-		f->bytes = bytes;
-		zrtt_flow_close_books(&t, f, epoch);
-		want = want * decay + (double)bytes / gap * (1 - decay);
-		/* rounding: two units a step, remembered 1 / (1 - keep) steps */
-		assert_near(f->rate, want, want * 1e-3 + 2 / (1 - keep));
-		assert_int_equal(f->bytes, 0);
+		for (i = 0, age = 0; i < 50; i++) {
+			u32 gap = unit_spread(&seed, 1, ZRTT_LIVE_EPOCHS);
+			u32 bytes = unit_spread(&seed, 0, 100000000);
+
+			epoch += gap;
+			f->bytes = bytes;
+			zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, epoch);
+			want = mean_rate(want, (double)bytes / gap, age, gap);
+			age += gap;
+			/* rounding: two units a step, remembered so many steps */
+			assert_near(f->rate, want,
+				    want * 1e-3 + 2 * ZRTT_RATE_EPOCHS);
+			assert_int_equal(f->bytes, 0);
+			assert_int_equal(f->age, age < ZRTT_RATE_EPOCHS ?
+					 age : ZRTT_RATE_EPOCHS);
+		}
 	}
 	free(t.slots);
 }
 
+/* From its first epoch on: a young flow must not be taken for a slow one. */
 static void rate_of_a_constant_flow_is_its_rate(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
@@ -272,10 +293,88 @@ static void rate_of_a_constant_flow_is_its_rate(void **state)
 	(void)state;
 	for (i = 1; i < 200; i++) {
 		f->bytes = 250000;
-		zrtt_flow_close_books(&t, f, START + i);
+		zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + i);
+		assert_near(f->rate, 250000, 50);
 	}
-	assert_near(f->rate, 250000, 50);
 	assert_int_equal(t.sum_rate, f->rate);
+	free(t.slots);
+}
+
+static void rate_does_not_overflow(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 epoch = START, gap, i;
+
+	(void)state;
+	for (gap = 1; gap <= ZRTT_LIVE_EPOCHS; gap++) {
+		struct zrtt_flow *f = zrtt_flow_get(&t, gap, epoch, 0);
+
+		for (i = 0; i < 50; i++) {
+			epoch += gap;
+			f->bytes = UINT32_MAX;
+			zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, epoch);
+		}
+		assert_near(f->rate, (double)UINT32_MAX / gap, 1e-3 * UINT32_MAX / gap);
+	}
+	free(t.slots);
+}
+
+/* A packet in each of @epochs epochs, of which @pass_q16 pass. */
+static struct zrtt_flow *age_flow(struct zrtt_table *t, u32 tag, u32 bytes,
+				  u32 pass_q16, u32 epochs)
+{
+	struct zrtt_flow *f = zrtt_flow_get(t, tag, START, 0);
+	u32 i;
+
+	zrtt_flow_hint(f, 50000, false, START);
+	for (i = 1; i <= epochs; i++) {
+		f->bytes = bytes;
+		zrtt_flow_close_books(t, f, pass_q16, START + i);
+	}
+	return f;
+}
+
+static void short_flows_do_not_move_the_averages(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 before, age, tag;
+
+	(void)state;
+	age_flow(&t, 1, 100000, ZRTT_Q16_ONE, ZRTT_MATURE_EPOCHS);
+	before = t.sum_rate;
+	assert_int_equal(t.rated, 1);
+	assert_near(before, 100000, 50);
+	for (age = 0, tag = 2; age < ZRTT_MATURE_EPOCHS; age++, tag++) {
+		assert_false(zrtt_flow_mature(age_flow(&t, tag, 5, ZRTT_Q16_ONE, age)));
+		assert_int_equal(t.live, tag);
+		assert_int_equal(t.rated, 1);
+		assert_int_equal(t.fit_n, 1);
+		assert_int_equal(t.sum_rate, before);
+	}
+	assert_true(zrtt_flow_mature(age_flow(&t, tag, 5000, ZRTT_Q16_ONE, age)));
+	assert_int_equal(t.rated, 2);
+	assert_int_equal(t.fit_n, 2);
+	assert_near(t.sum_rate, 105000, 100);
+	free(t.slots);
+}
+
+static void dropped_packets_do_not_count_in_the_average(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = age_flow(&t, 1, 100000, ZRTT_Q16_ONE / 4,
+				       ZRTT_RATE_EPOCHS);
+
+	(void)state;
+	assert_near(f->rate, 100000, 50);
+	assert_near(f->passed, 25000, 20);
+	assert_int_equal(t.sum_rate, f->passed);
+	/* all of it is lost: it has no rate to average, but still a slope */
+	zrtt_flow_close_books(&t, f, 0, START + ZRTT_RATE_EPOCHS + 1);
+	assert_int_equal(f->passed, 0);
+	assert_int_equal(t.rated, 0);
+	assert_int_equal(t.sum_rate, 0);
+	assert_int_equal(t.fit_n, 1);
+	check_table(&t);
 	free(t.slots);
 }
 
@@ -507,8 +606,11 @@ int main(void)
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
 		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
 		cmocka_unit_test(rate_tables_follow_from_their_first_entries),
-		cmocka_unit_test(rate_is_the_ewma_of_arrivals),
+		cmocka_unit_test(rate_is_the_mean_of_arrivals),
 		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
+		cmocka_unit_test(rate_does_not_overflow),
+		cmocka_unit_test(short_flows_do_not_move_the_averages),
+		cmocka_unit_test(dropped_packets_do_not_count_in_the_average),
 		cmocka_unit_test(handshake_gap_is_an_rtt),
 		cmocka_unit_test(least_handshake_gap_is_kept),
 		cmocka_unit_test(impossible_handshake_gaps_are_ignored),

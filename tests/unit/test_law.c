@@ -88,12 +88,12 @@ static s32 auto_step(double slope, u32 flows)
 	u32 i;
 
 	for (i = 0; i < flows; i++) {
-		struct zrtt_flow f = { .measured = 1, .rate = 1 };
 		double rtt_us = 10000.0 * (i + 1);
+		struct zrtt_flow f = {
+			.measured = 1, .rtt_us = (u32)rtt_us,
+			.rate = (u32)(1e7 * pow(rtt_us / 1e5, slope)),
+		};
 
-		f.log_rtt = zrtt_fit_log((u32)rtt_us, ZRTT_FIT_RTT_PIVOT);
-		f.log_rate = zrtt_fit_log((u32)(1e7 * pow(rtt_us / 1e5, slope)),
-					  ZRTT_FIT_RATE_PIVOT);
 		zrtt_flow_count(&t, &f, 1);
 	}
 	return zrtt_fit_step(&t);
@@ -129,7 +129,10 @@ static void auto_alpha_stays_in_range_and_takes_its_time(void **state)
 		struct zrtt_table t = {
 			.live = 2, .rated = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = slopes[i],
 		};
-		struct zrtt_law law = { .alpha_q16 = ZRTT_Q16_ONE / 2 };
+		struct zrtt_law law = {
+			.alpha_q16 = ZRTT_Q16_ONE / 2, .fit_q16 = ZRTT_Q16_ONE / 2,
+			.fit_epoch = 1,
+		};
 
 		for (epoch = ZRTT_FIT_EPOCHS; epoch < 1000; epoch++) {
 			bool due = epoch - law.fit_epoch >= ZRTT_FIT_EPOCHS;
@@ -153,7 +156,7 @@ static void auto_alpha_is_capped_too(void **state)
 	const struct zrtt_table t = {
 		.live = 2, .rated = 2, .fit_n = 2, .fit_xx = 1000, .fit_xy = -1000,
 	};
-	struct zrtt_law law = { .alpha_q16 = 2 * ZRTT_Q16_ONE, .fit_epoch = 1 };
+	struct zrtt_law law = { .fit_q16 = 2 * ZRTT_Q16_ONE, .fit_epoch = 1 };
 
 	(void)state;
 	zrtt_law_tick(&params, &law, &t, 0, ZRTT_P_ONE / 10, 0, 100);
@@ -447,9 +450,9 @@ static void marks_come_with_their_probability(void **state)
 		double deviation = sqrt(ps[i] * (1 - ps[i]) / packets);
 		struct tally random, spaced;
 
-		params.spaced = false;
+		params.tuned = false;
 		random = run_verdicts(&params, Q30(ps[i]), 1, true, packets, i);
-		params.spaced = true;
+		params.tuned = true;
 		spaced = run_verdicts(&params, Q30(ps[i]), 1, true, packets, i);
 		assert_near(random.marks / (double)packets, ps[i], 5 * deviation);
 		/* at most one mark a packet: above 0.5 a few are forgone */
@@ -466,15 +469,15 @@ static void marks_come_with_their_probability(void **state)
 static void ends_of_the_range_are_certain(void **state)
 {
 	struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
-	u32 spaced;
+	u32 tuned;
 
 	(void)state;
-	for (spaced = 0; spaced < 2; spaced++) {
-		params.spaced = spaced;
+	for (tuned = 0; tuned < 2; tuned++) {
+		params.tuned = tuned;
 		assert_int_equal(run_verdicts(&params, 0, 1, true, 100000, 1).marks, 0);
 		/* a threshold may be above 1: the first packet may get away */
 		assert_in_range(run_verdicts(&params, ZRTT_P_ONE, 1, true, 100000,
-					     2).marks, spaced ? 90000 : 100000,
+					     2).marks, tuned ? 90000 : 100000,
 				100000);
 	}
 }
@@ -483,16 +486,16 @@ static void ends_of_the_range_are_certain(void **state)
 static void every_segment_has_its_chance(void **state)
 {
 	struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
-	u32 spaced;
+	u32 tuned;
 
 	(void)state;
-	for (spaced = 0; spaced < 2; spaced++) {
-		params.spaced = spaced;
+	for (tuned = 0; tuned < 2; tuned++) {
+		params.tuned = tuned;
 		assert_near(run_verdicts(&params, Q30(0.002), 40, true, 1000000,
 					 3).marks, 80000, 1500);
 		/* 65535 is the most that gso_segs can hold */
 		assert_in_range(run_verdicts(&params, Q30(0.002), 65535, true, 10000,
-					     3).marks, spaced ? 9000 : 10000, 10000);
+					     3).marks, tuned ? 9000 : 10000, 10000);
 	}
 }
 
@@ -500,11 +503,11 @@ static void only_ect_below_mark_max_is_marked(void **state)
 {
 	struct zrtt_law_params params = { .mark_max_q30 = Q30(0.1) };
 	struct tally tally;
-	u32 spaced;
+	u32 tuned;
 
 	(void)state;
-	for (spaced = 0; spaced < 2; spaced++) {
-		params.spaced = spaced;
+	for (tuned = 0; tuned < 2; tuned++) {
+		params.tuned = tuned;
 		tally = run_verdicts(&params, Q30(0.1), 1, true, 10000, 4);
 		assert_true(tally.marks > 500 && !tally.drops);
 		tally = run_verdicts(&params, Q30(0.1) + 1, 1, true, 10000, 4);
@@ -521,7 +524,7 @@ static void only_ect_below_mark_max_is_marked(void **state)
 static void past_hits_are_not_owed(void **state)
 {
 	const struct zrtt_law_params params = {
-		.spaced = true, .mark_max_q30 = ZRTT_P_ONE,
+		.tuned = true, .mark_max_q30 = ZRTT_P_ONE,
 	};
 	struct zrtt_flow f = { .threshold_q30 = ZRTT_P_ONE };
 	u32 hits = 0, i;

@@ -102,7 +102,7 @@ static void presets_are_what_the_design_says(void **state)
 		zrtt_params_preset(&p, mode);
 		zrtt_params_derive(&p);
 		assert_int_equal(p.mode, mode);
-		assert_int_equal(p.law.spaced, own);
+		assert_int_equal(p.law.tuned, own);
 		assert_int_equal(p.handshake, own);
 		assert_int_equal(!p.law.feedback, !own);
 		assert_int_equal(p.ctl.kind, own ? ZRTT_CTL_PI2 : ZRTT_CTL_BLUE);
@@ -357,6 +357,55 @@ static void pi2_forgets_over_an_idle_time(void **state)
 	free_queue(q);
 }
 
+/* @packets a ms of flow 9 beside three flows of one, for @ms, at a P_b of 5 %. */
+static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *now)
+{
+	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000 };
+	u32 i;
+
+	for (; ms; ms--, *now += MS) {
+		if (zrtt_tick_due(&q->params, &q->vars, *now)) {
+			zrtt_tick(&q->params, &q->vars, 15000, *now);
+			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
+		}
+		for (pkt.tag = 1; pkt.tag <= 3; pkt.tag++)
+			assert_int_equal(arrive(q, &pkt, *now)->excess_q8, 0);
+		for (i = 0, pkt.tag = 9; i < packets; i++)
+			arrive(q, &pkt, *now);
+	}
+	check_table(&q->vars.table);
+	return flow_of(q, 9, *now);
+}
+
+static void flood_pays_until_it_gets_no_more_than_others(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *flood;
+	u64 now = S;
+
+	(void)state;
+	flood = run_flood(q, 4, 60000, &now);
+	assert_true(flood->excess_q8 > 0);
+	assert_near(flood->rate, 4 * 134218, 4 * 2000);
+	/* x = 1.25 (3 + x) / 4 of the others' rate: 15 / 11, and a dead zone */
+	assert_in_range(flood->passed, 134218 * 1.3, 134218 * 1.6);
+	/* r_avg counts what passes of it */
+	assert_near(q->vars.table.sum_rate, 134218 * 3 + flood->passed, 5000);
+	/* it behaves: forgiven, slowly */
+	flood->excess_q8 = ZRTT_EXCESS_MAX;
+	assert_in_range(run_flood(q, 1, 10000, &now)->excess_q8, ZRTT_EXCESS_MAX / 4,
+			ZRTT_EXCESS_MAX - 1);
+	assert_int_equal(run_flood(q, 1, 90000, &now)->excess_q8, 0);
+	/* it is silent for more than 2 s: forgotten */
+	flood->excess_q8 = ZRTT_EXCESS_MAX;
+	run_flood(q, 0, 1500, &now);
+	assert_in_range(run_flood(q, 1, 1, &now)->excess_q8, ZRTT_EXCESS_MAX / 2,
+			ZRTT_EXCESS_MAX);
+	run_flood(q, 0, 2300, &now);
+	assert_int_equal(run_flood(q, 1, 1, &now)->excess_q8, 0);
+	free_queue(q);
+}
+
 /* Anything that tc accepts. */
 static void random_params(struct zrtt_params *p, u64 *seed)
 {
@@ -405,7 +454,7 @@ static void no_history_breaks_the_invariants(void **state)
 	for (i = 0; i < 300000; i++) {
 		struct zrtt_arrival pkt = random_arrival(&seed);
 		struct zrtt_flow *f;
-		u32 p_i;
+		u64 p_i;
 
 		if (!unit_between(&seed, 0, 999))
 			random_params(&q->params, &seed);
@@ -430,7 +479,9 @@ static void no_history_breaks_the_invariants(void **state)
 			     (u32)unit_random(&seed));
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
-		assert_true(p_i <= ZRTT_P_ONE);
+		assert_true(p_i <= (u64)ZRTT_P_ONE << 15);
+		assert_true(f->excess_q8 <= ZRTT_EXCESS_MAX);
+		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_WEIGHT_LOG_MAX);
 		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
 		assert_true(f->weight_q16 >= 1 && f->weight_q16 <= 1U << 31);
 		if (!(i % 100))
@@ -456,6 +507,7 @@ int main(void)
 		cmocka_unit_test(clamped_hints_are_counted),
 		cmocka_unit_test(blue_is_paid_at_the_end_of_an_idle_time),
 		cmocka_unit_test(pi2_forgets_over_an_idle_time),
+		cmocka_unit_test(flood_pays_until_it_gets_no_more_than_others),
 		cmocka_unit_test(no_history_breaks_the_invariants),
 	};
 

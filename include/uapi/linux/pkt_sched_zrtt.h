@@ -16,7 +16,7 @@
 
 /* Presets: what TCA_ZRTT_MODE sets; attributes beside it override the preset. */
 enum tc_zrtt_mode {
-	TC_ZRTT_MODE_ZRTT,	/* capped alpha, rate feedback, PI2, spaced marks */
+	TC_ZRTT_MODE_ZRTT,	/* self-tuned alpha, rate feedback, PI2, spaced marks */
 	TC_ZRTT_MODE_PAPER,	/* Zhang and Ye 2004, eq. (4) and (5) on BLUE */
 	TC_ZRTT_MODE_MRTT,	/* Matsuda et al. 2002: alpha 2 on BLUE */
 	TC_ZRTT_MODE_PRTO,	/* Habib et al. 2002: Padhye ratio on BLUE */
@@ -100,8 +100,8 @@ enum {
  * Extended statistics. Fields are only ever appended: a reader accepts a
  * shorter structure and ignores what follows the part it knows.
  * "Packets" count the segments of a GSO packet one by one, so that
- * packets_in = sent (basic statistics) + drop_mark + drop_limit + purged
- *              + backlog_packets.
+ * packets_in = sent (basic statistics) + drop_mark + drop_limit + drop_late
+ *              + purged + backlog_packets.
  */
 struct tc_zrtt_xstats {
 	__u64 packets_in;	/* packets offered to the queue */
@@ -126,6 +126,7 @@ struct tc_zrtt_xstats {
 	__u32 backlog_packets;	/* packets in the queue */
 	__u32 maxq;		/* largest backlog_packets so far */
 	__u32 dq_rate;		/* departure rate, bytes per second */
+	__u64 drop_late;	/* packets dropped at the head, older than 10 targets */
 };
 
 #endif
