@@ -32,7 +32,7 @@ from frames import (
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "ecn",
-    "tap", "handshake",
+    "tap", "handshake", "late",
 )  # fmt: skip
 
 P_ONE = 1 << 30
@@ -365,6 +365,9 @@ ECN_FRAMES = [
 LOAD_LINE = Frame(9999, payload=bytes(958)).line()
 """1000 bytes with the Ethernet header."""
 
+LATE_FRAMES = [Frame(next(_PORTS), payload=bytes(958)) for _ in range(48)]
+"""As long, and of as many flows."""
+
 DATA = {
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
@@ -375,4 +378,5 @@ DATA = {
     "strip": [case.sent.line() for case in STRIP_CASES],
     "ecn": [frame.line() for frame in ECN_FRAMES],
     "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],
+    "late": [frame.line() for frame in LATE_FRAMES],
 }

@@ -27,8 +27,8 @@ HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "out" / "functional"
 
 MODULES = (
-    "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_netem", "sch_ingress",
-    "cls_matchall", "act_mirred",
+    "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_tbf", "sch_netem",
+    "sch_ingress", "cls_matchall", "act_mirred",
 )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import pytest
 from cases import (
     BAD_ATTRIBUTES,
+    DATA,
     EXPERIMENTS,
     PARAMETER_PARTS,
     PARAMETERS,
@@ -21,6 +23,10 @@ from guests import Report
 
 PING_PACKETS = 3
 LOAD_PACKETS = 2000
+LATE_MS = 10 * 15
+LATE_KEPT = 32
+FRAME_MS = 1000 * 8 / 4000
+"""Of the load, on the link that slowed down."""
 TABLE_KB = 4_194_304 * 64 // 1024
 NOISE_KB = 4096
 TROUBLE = re.compile(
@@ -31,8 +37,17 @@ TROUBLE = re.compile(
 
 def unaccounted(qdisc: dict[str, Any]) -> int:
     """Packets that came and are nowhere; "packets" are those sent on."""
-    gone = qdisc["packets"] + qdisc["drop_mark"] + qdisc["drop_limit"] + qdisc["purged"]
-    return qdisc["packets_in"] - gone - qdisc["backlog_packets"]
+    ends = ("packets", "drop_mark", "drop_limit", "drop_late", "purged", "backlog_packets")
+    return qdisc["packets_in"] - sum(qdisc[end] for end in ends)
+
+
+def assert_empty(report: Report, part: str) -> None:
+    """Nothing is queued, says zrtt and says its parent, which sent as much."""
+    parent, zrtt = json.loads(report.part(part))
+    for qdisc in (parent, zrtt):
+        assert (qdisc["qlen"], qdisc["backlog"]) == (0, 0), qdisc["kind"]
+    assert zrtt["backlog_packets"] == 0
+    assert parent["packets"] == zrtt["packets"]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -158,7 +173,8 @@ def test_it_gives_way_to_another_qdisc(report: Report) -> None:
 
 @pytest.mark.parametrize(
     "part",
-    ["split", "whole", "overload", "drained", "purged", "up_again"],
+    ["split", "whole", "overload", "drained", "purged", "up_again"]
+    + ["peeked", "peeked_overload", "peeked_drained"],
 )
 def test_every_packet_is_accounted_for(report: Report, part: str) -> None:
     qdisc = report.qdisc(f"accounts.{part}")
@@ -184,6 +200,57 @@ def test_backlog_agrees_with_the_core(report: Report) -> None:
     for part in ("live.loaded", "live.changed", "accounts.overload"):
         qdisc = report.qdisc(part)
         assert qdisc["backlog_packets"] == qdisc["qlen"]
+
+
+def test_nothing_is_left_below_a_parent_that_peeks(report: Report) -> None:
+    assert report.qdisc("accounts.peeked")["packets"] >= 1000 * 1024 // 1448
+    assert report.qdisc("accounts.peeked_overload")["backlog_packets"] > 0
+    assert report.qdisc("accounts.peeked_drained")["drop_late"] > 0
+    for part in ("accounts.peeked", "accounts.peeked_drained"):
+        assert_empty(report, part)
+
+
+# A link that slows down
+
+
+def longest_ping_ms(report: Report, controller: str) -> float:
+    """The longest time that a ping spent in the queue."""
+    found = re.search(r"= [\d.]+/[\d.]+/([\d.]+)", report.part(f"late.{controller}.pings"))
+    assert found, report.part(f"late.{controller}.pings")
+    return float(found[1])
+
+
+@pytest.mark.parametrize("controller", ["pi2", "pblue"])
+def test_late_packets_are_dropped(report: Report, controller: str) -> None:
+    assert report.qdisc(f"late.{controller}.fast")["drop_late"] == 0
+    assert report.qdisc(f"late.{controller}.slow")["drop_late"] > 0
+    longest_ms = longest_ping_ms(report, controller)
+    assert 0.8 * LATE_MS < longest_ms < LATE_MS + FRAME_MS
+
+
+def test_nothing_is_late_for_blue(report: Report) -> None:
+    assert report.qdisc("late.blue.drained")["drop_late"] == 0
+    assert longest_ping_ms(report, "blue") > 2 * LATE_MS
+
+
+@pytest.mark.parametrize("controller", ["pi2", "pblue", "blue"])
+@pytest.mark.parametrize("when", ["fast", "slow", "drained"])
+def test_late_packets_are_accounted_for(report: Report, controller: str, when: str) -> None:
+    assert unaccounted(report.qdisc(f"late.{controller}.{when}")) == 0
+
+
+@pytest.mark.parametrize("controller", ["pi2", "pblue", "blue"])
+def test_late_drops_leave_no_trace(report: Report, controller: str) -> None:
+    assert_empty(report, f"late.{controller}.drained")
+
+
+def test_late_packets_are_dropped_at_the_head_but_never_the_last(report: Report) -> None:
+    sent, got = DATA["late"], report.lines("late.received")
+    qdisc = report.qdisc("late.kept")
+    assert qdisc["drop_late"] == len(sent) - len(got) > 0
+    assert unaccounted(qdisc) == 0
+    in_time = len(got) - LATE_KEPT
+    assert got == sent[:in_time] + sent[-LATE_KEPT:]
 
 
 # Memory

@@ -35,13 +35,18 @@ pair() {
 	ip -n b neigh add 10.0.0.1 lladdr 02:00:00:00:00:0a dev b0
 }
 
+# rate HOST DEV RATE: of the bottleneck, at first and later
+rate() {
+	tc -n "$1" class replace dev "$2" parent 1: classid 1:1 htb rate "$3" \
+		burst 1600 cburst 1600 quantum 1600
+}
+
 # slow HOST DEV RATE WORDS...: zrtt behind a bottleneck
 slow() {
-	host=$1 dev=$2 rate=$3
-	shift 3
+	host=$1 dev=$2
 	tc -n "$host" qdisc add dev "$dev" root handle 1: htb default 1
-	tc -n "$host" class add dev "$dev" parent 1: classid 1:1 htb rate "$rate" \
-		burst 1600 cburst 1600 quantum 1600
+	rate "$host" "$dev" "$3"
+	shift 3
 	tc -n "$host" qdisc add dev "$dev" parent 1:1 handle 2: zrtt "$@"
 }
 
