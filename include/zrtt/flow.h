@@ -62,7 +62,7 @@ enum zrtt_rtt_source {
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
  * @excess_q8: what it owes for ignoring marks: log2 of a factor of P_i, Q8
- * @age: epochs since it started, up to ZRTT_RATE_EPOCHS
+ * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
@@ -367,11 +367,11 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	u32 mean = zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]);
 	u32 gain_q16 = zrtt_rate_gains[epochs];
 
-	if (f->age + epochs < ZRTT_RATE_EPOCHS) {
+	if (f->age < ZRTT_RATE_EPOCHS) {
 		f->age += epochs;
+		if (f->age > ZRTT_LIVE_EPOCHS)
+			f->age = ZRTT_LIVE_EPOCHS;
 		gain_q16 = epochs * zrtt_epoch_recip[f->age];
-	} else {
-		f->age = ZRTT_RATE_EPOCHS;
 	}
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
 }

@@ -34,6 +34,7 @@ enum zrtt_verdict {
 };
 
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
+#define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
 #define ZRTT_WEIGHT_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
 #define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
 
@@ -379,7 +380,7 @@ static inline void zrtt_police(const struct zrtt_law_params *params,
 	s32 over = zrtt_log2(f->passed) - law->log_rate - ZRTT_EXCESS_MARGIN;
 	s32 excess_q8;
 
-	if (!params->tuned || !zrtt_flow_mature(f) ||
+	if (!params->tuned || !zrtt_flow_mature(f) || !law->log_rate ||
 	    (over > 0 && zrtt_marks(params, p_q30)))
 		return;
 	excess_q8 = f->excess_q8 + (zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
@@ -412,7 +413,8 @@ static inline void zrtt_weigh(const struct zrtt_law_params *params,
  *
  * Spaced marking adds P_i to the flow's credit and acts when a threshold drawn
  * from 0.5 .. 1.5 is reached: the same rate of marks as drawing at random, with
- * a fraction of the variance.
+ * a fraction of the variance. Above ZRTT_SPACE_MAX it would fall behind: chance
+ * has it.
  */
 static inline enum zrtt_verdict
 zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
@@ -425,7 +427,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 		chance_q30 = ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
 	chance_q30 = zrtt_p_mul(chance_q30, segs << ZRTT_Q16);
 
-	if (params->tuned) {
+	if (params->tuned && chance_q30 <= ZRTT_SPACE_MAX) {
 		f->acc_q30 += chance_q30;
 		if (f->acc_q30 < f->threshold_q30)
 			return ZRTT_PASS;
