@@ -19,13 +19,15 @@ enum zrtt_controller_kind {
 };
 
 /* RFC 9332 section 2.5.1 and appendix A: alpha = 0.1 T / RTT_max^2,
- * beta = 0.3 / RTT_max, with RTT_max = 200 ms: 2.5 T and 1.5 per second.
+ * beta = 0.3 / RTT_max, with RTT_max = 200 ms, and both doubled, 5 T and 3 per
+ * second: with half of that the queue swings after a change of the link's rate
+ * and under short flows; with RTT_max = 100 ms (10 T, 3) the link runs dry.
  * Both in Q30 per microsecond, alpha also per microsecond of period, with
  * ZRTT_PI2_FRAC more fraction bits.
  */
 #define ZRTT_PI2_FRAC		24
-#define ZRTT_PI2_BETA		27021597764ULL	/* 1.5e-6 << 54 */
-#define ZRTT_PI2_ALPHA_PER_US	45036ULL	/* 2.5e-12 << 54 */
+#define ZRTT_PI2_BETA		54043195528ULL	/* 3e-6 << 54 */
+#define ZRTT_PI2_ALPHA_PER_US	90072ULL	/* 5e-12 << 54 */
 
 /* No queue to speak of for 8 updates (128 ms): P_b overshot, and the integral
  * alone would take 13 s to come back from 25 %. From then on p' also falls by
