@@ -466,9 +466,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		pkt.handshake = false;
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, zrtt_random(q),
 			   now_ns);
-	verdict = zrtt_verdict(&q->params.law, flow,
-			       zrtt_probability(&q->vars, flow), pkt.segs,
-			       pkt.ect && q->params.ecn, zrtt_random(q));
+	verdict = zrtt_judge(&q->params, &q->vars, flow, &pkt, zrtt_random(q));
 	if (verdict == ZRTT_MARK && zrtt_mark(skb, &hdr)) {
 		q->stats.ecn_mark += pkt.segs;
 	} else if (verdict != ZRTT_PASS) {

@@ -66,7 +66,6 @@ enum zrtt_rtt_source {
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
- * @measured: it counts in the regression
  */
 struct zrtt_flow {
 	u32 tag;
@@ -89,7 +88,6 @@ struct zrtt_flow {
 	u8 source:2;
 	u8 live:1;
 	u8 syn_left:1;
-	u8 measured:1;
 };
 
 /**
@@ -197,6 +195,11 @@ static inline s32 zrtt_fit_log(u32 x, u32 pivot)
 	       (ZRTT_Q16 - ZRTT_FIT_FRAC);
 }
 
+static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
+{
+	return f->age >= ZRTT_MATURE_EPOCHS;
+}
+
 /* Put @f into the sums of the regression (@sign 1) or take it out (-1). */
 static inline void zrtt_flow_fit(struct zrtt_table *t, const struct zrtt_flow *f,
 				 s32 sign)
@@ -220,7 +223,7 @@ static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 	t->rated += f->passed ? sign : 0;
 	t->sum_rate += (s64)sign * f->passed;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
-	if (f->measured)
+	if (f->rtt_us && f->rate && zrtt_flow_mature(f))
 		zrtt_flow_fit(t, f, sign);
 }
 
@@ -376,11 +379,6 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
 }
 
-static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
-{
-	return f->age >= ZRTT_MATURE_EPOCHS;
-}
-
 /**
  * zrtt_flow_close_books() - fold the last epochs into rate, RTT and sums
  * @t: table
@@ -414,7 +412,6 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 	}
 	zrtt_flow_choose_rtt(f, epoch);
 	f->passed = zrtt_flow_mature(f) ? zrtt_mul_q16(f->rate, pass_q16) : 0;
-	f->measured = f->rtt_us && f->rate && zrtt_flow_mature(f);
 	zrtt_flow_enlist(t, f);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The algorithm as one piece: parameters, state, statistics, and the two
- * things that happen to it: a packet arrives, a tick passes.
+ * The algorithm as one piece: parameters, state, statistics, and what happens
+ * to it: a packet arrives and is judged, a tick passes.
  */
 #ifndef _ZRTT_ZRTT_H
 #define _ZRTT_ZRTT_H
@@ -320,10 +320,27 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	}
 	if (stale)
 		zrtt_refresh(params, vars, f, epoch);
-	zrtt_weigh(&params->law, &vars->law, f->weight_q16,
-		   zrtt_probability(vars, f));
 	f->bytes += pkt->bytes;
 	return f;
+}
+
+/**
+ * zrtt_judge() - what becomes of a packet that zrtt_arrive() accounted
+ * @params: parameters
+ * @vars: state
+ * @f: its flow
+ * @pkt: the packet
+ * @rnd: random number
+ */
+static inline enum zrtt_verdict
+zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars,
+	   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
+{
+	u64 p_q30 = zrtt_probability(vars, f);
+
+	zrtt_weigh(&params->law, &vars->law, f->weight_q16, p_q30);
+	return zrtt_verdict(&params->law, f, p_q30, pkt->segs,
+			    pkt->ect && params->ecn, rnd);
 }
 
 #endif

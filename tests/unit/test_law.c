@@ -90,7 +90,7 @@ static s32 auto_step(double slope, u32 flows)
 	for (i = 0; i < flows; i++) {
 		double rtt_us = 10000.0 * (i + 1);
 		struct zrtt_flow f = {
-			.measured = 1, .rtt_us = (u32)rtt_us,
+			.age = ZRTT_MATURE_EPOCHS, .rtt_us = (u32)rtt_us,
 			.rate = (u32)(1e7 * pow(rtt_us / 1e5, slope)),
 		};
 

@@ -42,6 +42,16 @@ static struct zrtt_flow *arrive(struct queue *q, const struct zrtt_arrival *pkt,
 	return zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, 0, now_ns);
 }
 
+/* As a packet that is queued: accounted and judged. */
+static struct zrtt_flow *pass_through(struct queue *q, const struct zrtt_arrival *pkt,
+				      u64 now_ns)
+{
+	struct zrtt_flow *f = arrive(q, pkt, now_ns);
+
+	zrtt_judge(&q->params, &q->vars, f, pkt, 0);
+	return f;
+}
+
 static void enumerations_match_the_netlink_contract(void **state)
 {
 	(void)state;
@@ -369,9 +379,9 @@ static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *no
 			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
 		}
 		for (pkt.tag = 1; pkt.tag <= 3; pkt.tag++)
-			assert_int_equal(arrive(q, &pkt, *now)->excess_q8, 0);
+			assert_int_equal(pass_through(q, &pkt, *now)->excess_q8, 0);
 		for (i = 0, pkt.tag = 9; i < packets; i++)
-			arrive(q, &pkt, *now);
+			pass_through(q, &pkt, *now);
 	}
 	check_table(&q->vars.table);
 	return flow_of(q, 9, *now);
@@ -475,8 +485,8 @@ static void no_history_breaks_the_invariants(void **state)
 		if (pkt.handshake)
 			zrtt_flow_syn_left(f, zrtt_us(now));
 		p_i = zrtt_probability(&q->vars, f);
-		zrtt_verdict(&q->params.law, f, p_i, pkt.segs, pkt.ect,
-			     (u32)unit_random(&seed));
+		zrtt_judge(&q->params, &q->vars, f, &pkt,
+			   (u32)unit_random(&seed));
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
 		assert_true(p_i <= (u64)ZRTT_P_ONE << 15);
