@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from statistics import mean, stdev
 
-from lab import runner
+from lab import runner, textable
 from lab.progress import Board
 from lab.result import Result
 from lab.scenario import Scenario
@@ -121,9 +121,7 @@ def _lines(verdict: Verdict) -> list[tuple[str, ...]]:
 def table(verdicts: Sequence[Verdict]) -> str:
     """Two lines per metric."""
     lines = [HEAD, *(line for verdict in verdicts for line in _lines(verdict))]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-    rows = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) for line in lines]
-    return "\n".join(row.rstrip() for row in rows)
+    return "\n".join(textable.aligned(lines, len(HEAD)))
 
 
 def run(scenario: Scenario, kernels: Sequence[str], seeds: Sequence[int], *, jobs: int,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from lab import textable
 from lab.summary import group, natural
 from lab.table import Row
 
@@ -35,19 +36,6 @@ def render(rows: Sequence[Row], metric: str, *, markdown: bool) -> str:
         cells = sorted({cell for cell, _ in own}, key=natural)
         lines = [[f"{metric}, {kernel}", *qdiscs]]
         lines += [[c, *(_worst(own.get((c, q), ()), metric) for q in qdiscs)] for c in cells]
-        parts += _markdown(lines) if markdown else _plain(lines)
-        parts.append("")
+        made = textable.markdown(lines) if markdown else textable.aligned(lines)
+        parts += [*made, ""]
     return "\n".join(parts).rstrip()
-
-
-def _plain(lines: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return [
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
-        for line in lines
-    ]
-
-
-def _markdown(lines: Sequence[Sequence[str]]) -> list[str]:
-    rule = ["---", *["---:"] * (len(lines[0]) - 1)]
-    return [f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:])]

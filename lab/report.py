@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab import textable
 from lab.result import Result
 
 HEAD = ("", "Jain", "max/min", "utilisation", "sojourn", "p95", "marks", "drops")
@@ -67,15 +68,8 @@ def _cells(run: Run) -> tuple[str, ...]:
 
 def table(runs: Sequence[Run]) -> str:
     """One line per run."""
-    rows = [HEAD, *map(_cells, runs)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(HEAD))]
-
-    def line(row: Sequence[str]) -> str:
-        first, *others = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
-        return "  ".join([first.strip().ljust(widths[0]), *others]).rstrip()
-
-    rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([line(rows[0]), rule, *map(line, rows[1:])])
+    head, *lines = textable.aligned([HEAD, *map(_cells, runs)])
+    return "\n".join([head, "-" * len(head), *lines])
 
 
 def pyplot() -> Any:

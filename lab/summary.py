@@ -7,8 +7,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from statistics import fmean, median
 
+from lab import textable
 from lab.grid import Sweep, Target
 from lab.table import Row
 
@@ -74,24 +76,16 @@ def _by_cell(groups: Groups) -> Iterator[list[tuple[str, ...]]]:
 
 def _plain(groups: Groups) -> list[str]:
     cells = list(_by_cell(groups))
-    lines = [HEAD, *(line for lines in cells for line in lines)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
-
-    def aligned(line: Sequence[str]) -> str:
-        pairs = list(zip(line, widths, strict=True))
-        left = [text.ljust(width) for text, width in pairs[:LEFT_COLUMNS]]
-        return "  ".join([*left, *(text.rjust(width) for text, width in pairs[LEFT_COLUMNS:])])
-
-    made = [aligned(HEAD)]
-    for lines in cells:
-        made += ["-" * len(made[0]), *map(aligned, lines)]
+    head, *lines = textable.aligned([HEAD, *chain(*cells)], LEFT_COLUMNS)
+    waiting = iter(lines)
+    made = [head]
+    for cell in cells:
+        made += ["-" * len(head), *islice(waiting, len(cell))]
     return made
 
 
 def _markdown(groups: Groups) -> list[str]:
-    rule = ["---"] * LEFT_COLUMNS + ["---:"] * (len(HEAD) - LEFT_COLUMNS)
-    lines = [HEAD, tuple(rule), *(line for lines in _by_cell(groups) for line in lines)]
-    return [f"| {' | '.join(line)} |" for line in lines]
+    return textable.markdown([HEAD, *chain(*_by_cell(groups))], LEFT_COLUMNS)
 
 
 def render(rows: Sequence[Row], *, markdown: bool) -> str:
