@@ -8,11 +8,12 @@ apt-cache says at run time which is the newest of a series.
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.cache import cache_dir, locked
+from lab.process import said
 
 SERIES = ("6.1", "6.12")
 
@@ -38,11 +39,7 @@ class Kernel:
     """Further arguments of that make, such as ARCH=um."""
 
 
-def _run(command: list[str], cwd: Path | None = None) -> str:
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise KernelError(f"{' '.join(command)}: {done.stderr.strip() or done.returncode}")
-    return done.stdout
+_run = partial(said, KernelError)
 
 
 def _release_pattern(series: str) -> re.Pattern[str]:
@@ -68,8 +65,8 @@ def available() -> list[str]:
 
 def newest_release(series: str) -> str:
     """Newest release of a series that has both an image and headers to download."""
-    names = set(_run(["apt-cache", "pkgnames", "linux-image-"]).split())
-    names |= set(_run(["apt-cache", "pkgnames", "linux-headers-"]).split())
+    names = set(_run("apt-cache", "pkgnames", "linux-image-").split())
+    names |= set(_run("apt-cache", "pkgnames", "linux-headers-").split())
     pattern = _release_pattern(series)
     releases = [m[1] for m in map(pattern.match, names) if m]
     for release in sorted(releases, key=_version_key, reverse=True):
@@ -82,7 +79,7 @@ def newest_release(series: str) -> str:
 
 def _has_candidate(package: str) -> bool:
     """apt knows names of packages it can no longer download; this tells them apart."""
-    match = re.search(r"Candidate: (\S+)", _run(["apt-cache", "policy", package]))
+    match = re.search(r"Candidate: (\S+)", _run("apt-cache", "policy", package))
     return bool(match) and match[1] != "(none)"
 
 
@@ -91,11 +88,11 @@ def _unpack(release: str) -> Path:
     root = cache_dir() / "kernels" / release
     with locked(root):
         if not (root / ".complete").exists():
-            _run(["apt-get", "download", f"linux-image-{release}"], cwd=root)
+            _run("apt-get", "download", f"linux-image-{release}", cwd=root)
             package = next(root.glob("linux-image-*.deb"))
-            _run(["dpkg-deb", "-x", str(package), str(root)])
+            _run("dpkg-deb", "-x", package, root)
             package.unlink()
-            _run(["depmod", "-b", str(root), release])
+            _run("depmod", "-b", root, release)
             (root / ".complete").touch()
     return root
 
@@ -105,10 +102,8 @@ def _ensure_headers(release: str) -> Path:
     build_dir = Path("/usr/src") / f"linux-headers-{release}"
     with locked(cache_dir() / "kernels"):
         if not (build_dir / "Module.symvers").exists():
-            _run(
-                ["apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q",
-                 "--no-install-recommends", f"linux-headers-{release}"]
-            )  # fmt: skip
+            _run("apt-get", "-o", "DPkg::Lock::Timeout=600", "install", "-y", "-q",
+                 "--no-install-recommends", f"linux-headers-{release}")  # fmt: skip
     return build_dir
 
 

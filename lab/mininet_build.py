@@ -14,13 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lab.network import BURST_S, NETEM_LIMIT_PACKETS
+from lab.network import NETEM_LIMIT_PACKETS, TCP_BUFFERS, htb
 from lab.topologies import Link, Topology
 from lab.units import format_ms
-from lab.wire import FRAME_BYTES
 
-BUFFER_MAX_BYTES = 64 * 1024 * 1024
-"""Of a socket: more than the largest path holds."""
 PACKAGE = "mininet"
 
 
@@ -51,13 +48,9 @@ def _addresses(topology: Topology, node: str) -> Iterator[str]:
 
 
 def _htb(name: str, rate_bps: int) -> Iterator[str]:
-    """Of tc: a burst so small that it makes no queue elsewhere."""
-    burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
+    """Of tc."""
     yield f"tc qdisc add dev {name} root handle 1: htb default 1"
-    yield (
-        f"tc class add dev {name} parent 1: classid 1:1 htb rate {rate_bps}bit"
-        f" burst {burst} cburst {burst} quantum {FRAME_BYTES}"
-    )
+    yield f"tc class add dev {name} parent 1: classid 1:1 {htb(rate_bps)}"
 
 
 def _host_script(topology: Topology, host: str, *, ecn: bool) -> Iterator[str]:
@@ -67,8 +60,8 @@ def _host_script(topology: Topology, host: str, *, ecn: bool) -> Iterator[str]:
     yield f"ip link set {name} gso_max_segs 1"
     ecn_feature = " features ecn" if ecn else ""
     yield f"ip route add default via {topology.address(router, link)}{ecn_feature}"
-    yield f"sysctl -qw net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
-    yield f"sysctl -qw net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'"
+    for setting in TCP_BUFFERS:
+        yield f"sysctl -qw {setting}"
     if link.rate_bps:
         yield from _htb(name, link.rate_bps)
 

@@ -12,6 +12,15 @@ from lab.wire import FRAME_BYTES
 
 BURST_S = 0.0002
 NETEM_LIMIT_PACKETS = 1_000_000
+TCP_MEMORY_PAGES = 4 * 1024 * 1024
+"""Under memory pressure TCP would quietly stop opening its windows."""
+BUFFER_MAX_BYTES = 64 * 1024 * 1024
+"""Of a socket: more than the largest path holds."""
+TCP_BUFFERS = (
+    f"net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'",
+    f"net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
+)
+"""Settings of sysctl."""
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, LINKS = 0, 1, 2, 255
 HOSTS_NET = "10.0.0.0/9"
@@ -57,12 +66,20 @@ class Queue:
         return f"tc -n {self.netns}"
 
     def htb(self, verb: str, rate_bps: int) -> str:
-        """A burst so small that it makes no queue elsewhere, enough for a late timer."""
-        burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
-        return (
-            f"class {verb} dev {self.device} parent 1: classid 1:1 htb rate {rate_bps}bit"
-            f" burst {burst} cburst {burst} quantum {FRAME_BYTES}"
-        )
+        """Its rate."""
+        return f"class {verb} dev {self.device} parent 1: classid 1:1 {htb(rate_bps)}"
+
+
+def htb(rate_bps: int) -> str:
+    """A burst so small that it makes no queue elsewhere, enough for a late timer."""
+    burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
+    return f"htb rate {rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
+
+
+def memory_line() -> str:
+    """Gives TCP as much memory as it may want."""
+    pages = " ".join([str(TCP_MEMORY_PAGES)] * 3)
+    return f"sysctl -qw net.ipv4.tcp_mem='{pages}' {' '.join(TCP_BUFFERS)}"
 
 
 def router(hop: int) -> str:

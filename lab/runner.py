@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import build, result, topology
+from lab import build, result, spec, topology
 from lab.engine import GuestJob, get_engine
 from lab.progress import Progress
 from lab.scenario import Scenario
@@ -41,7 +41,7 @@ def plugin_names(scenario: Scenario) -> list[str]:
 
 def _memory_mb(scenario: Scenario) -> int:
     """Enough for all send buffers at what the kernel lets them grow to, and receivers."""
-    buffers = sum(topology.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
+    buffers = sum(spec.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
     return MEMORY_BASE_MB + 3 * buffers // 2**20
 
 
@@ -51,10 +51,10 @@ def run(scenario: Scenario, *, command: str = "", progress: Progress | None = No
     engine = get_engine(scenario.kernel)
     names = module_names(scenario)
     with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
-        script, spec = Path(folder) / "script", Path(folder) / "spec"
+        script, traffic = Path(folder) / "script", Path(folder) / "spec"
         script.write_text(topology.script(scenario))
-        spec.write_text(topology.spec(scenario))
-        files = {"traffic": build.traffic(), "spec": spec}
+        traffic.write_text(spec.spec(scenario))
+        files = {"traffic": build.traffic(), "spec": traffic}
         for name in plugin_names(scenario):
             files.update(build.tc_plugin(name))
         job = GuestJob(

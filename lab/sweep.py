@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Protocol
 
-from lab import build, churn, readings, result, runner, topology, udp, wire
+from lab import build, churn, readings, result, runner, spec, topology, udp, wire
 from lab.build import BuildError
 from lab.engine import GuestError, get_engine
 from lab.grid import Point
@@ -52,14 +52,15 @@ class RealGuests:
 
     def inputs(self, scenario: Scenario) -> str:
         kernel = self._kernel(scenario.kernel)
-        names = runner.module_names(scenario)
         # What is built lies in folders named by the hashes of their sources.
-        built = [build.traffic(), *(build.kernel_module(name, kernel) for name in names)]
-        built += [plugin for name in names for plugin in build.tc_plugin(name).values()]
+        built = [build.traffic()]
+        built += [build.kernel_module(name, kernel) for name in runner.module_names(scenario)]
+        for name in runner.plugin_names(scenario):
+            built += build.tc_plugin(name).values()
         digest = hashlib.sha256()
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
-        digest.update(topology.script(scenario).encode() + topology.spec(scenario).encode())
+        digest.update(topology.script(scenario).encode() + spec.spec(scenario).encode())
         for module in (result, readings, churn, udp, wire):
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]

@@ -27,13 +27,8 @@ from __future__ import annotations
 
 from lab import network
 from lab.scenario import CCS, Scenario
-from lab.spec import send_buffer_bytes, spec
-
-__all__ = ["modules", "script", "send_buffer_bytes", "spec"]
 
 MODULES = ("veth", "sch_htb", "sch_netem")
-BUFFER_MAX_BYTES = 64 * 1024 * 1024
-TCP_MEMORY_PAGES = 4 * 1024 * 1024
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
 _QDISC_MODULES = {"fq_codel": "", "pfifo": "", "bfifo": "", "zrtt": "", "meter": ""}
@@ -55,10 +50,7 @@ def script(scenario: Scenario) -> str:
     lines = [
         "#!/bin/sh",
         "set -eu",
-        # Under memory pressure TCP would quietly stop opening its windows.
-        f"sysctl -qw net.ipv4.tcp_mem='{TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES} {TCP_MEMORY_PAGES}'"
-        f" net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
-        f" net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
+        network.memory_line(),
         *network.router_lines(1),
         *[line for hop in hops for line in network.hop_lines(scenario, hop)],
         *[line for host in network.hosts(scenario) for line in network.host_lines(scenario, host)],

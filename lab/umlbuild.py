@@ -12,13 +12,14 @@ import hashlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from lab.cache import cache_dir, locked
 from lab.kernels import Kernel, KernelError
+from lab.process import said
 
 SUITE = "trixie-backports"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -29,12 +30,7 @@ HZ = 250
 """As Debian's kernels have it; TCP's timers tick in it. UML's own is 100."""
 
 
-def _run(*command: str | Path, cwd: Path | None = None) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise KernelError(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
-    return done.stdout
+_run = partial(said, KernelError)
 
 
 def _cache() -> Path:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lab.network import NETEM_LIMIT_PACKETS, htb, memory_line
 from lab.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
 from lab.units import format_ms
 
@@ -25,12 +26,6 @@ MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "
            "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
 PROGRAMS = ("python3", "bash", "which", "basename", "readlink")
 """Of flent and its scripts, beside ip, tc and the small tools of a guest."""
-FRAME_BYTES = 1514
-BURST_S = 0.0002
-"""Enough for a late timer, too little to make a queue elsewhere."""
-TCP_MEMORY_PAGES = 4 * 1024 * 1024
-BUFFER_MAX_BYTES = 64 * 1024 * 1024
-NETEM_LIMIT_PACKETS = 1_000_000
 CLIENT, ROUTER, CORE = "client", "router", "core"
 CLIENT_ADDRESS, LAN_ADDRESS = "10.1.0.2", "10.1.0.1"
 WAN_ADDRESS, CORE_ADDRESS = "10.2.0.1", "10.2.0.2"
@@ -83,9 +78,7 @@ class Network:
         lines = [
             "#!/bin/sh",
             "set -eu",
-            f"sysctl -qw net.ipv4.tcp_mem='{' '.join([str(TCP_MEMORY_PAGES)] * 3)}'"
-            f" net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'"
-            f" net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
+            memory_line(),
             *self._name_lines(),
             *_backbone_lines(),
             *[line for index in range(len(self.hosts)) for line in self._host_lines(index)],
@@ -126,14 +119,12 @@ class Network:
         ]
 
     def _bottleneck_lines(self) -> list[str]:
-        burst = max(FRAME_BYTES, round(self.rate_bps / 8 * BURST_S))
-        shape = f"htb rate {self.rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
         return [
             line
             for device in ("wan", "lan")
             for line in (
                 f"tc -n {ROUTER} qdisc add dev {device} root handle 1: htb default 1",
-                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {shape}",
+                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {htb(self.rate_bps)}",
             )
         ]
 

@@ -9,15 +9,16 @@ in non-free, which apt may not look at here; its version and digest are fixed.
 from __future__ import annotations
 
 import hashlib
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from lab.build import REPO
 from lab.cache import cache_dir, locked
 from lab.engine import GuestError
+from lab.process import said
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 CONFIGS = REPO / "flent-configs"
@@ -34,12 +35,7 @@ class FlentError(GuestError):
     """flent is not to be had, or did not do its job."""
 
 
-def _run(*command: str | Path) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise FlentError(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
-    return done.stdout
+_run = partial(said, FlentError)
 
 
 def _cached(name: str, version: bytes, recipe: Callable[[Path], object]) -> Path:

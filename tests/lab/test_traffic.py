@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import build, topology
+from lab import build, spec
 from lab.churn import Churn
 from lab.scenario import Scenario, Step
 from lab.udp import Udp
@@ -18,7 +18,7 @@ ALL = Scenario(
     udp=(Udp.parse("1mbit@5-30"),), churn=Churn.parse("load=5% size=web"),
     steps=(Step.parse("t=40 rate=5mbit"),), sample_ms=500,
 ).check()  # fmt: skip
-SPEC = topology.spec(ALL)
+SPEC = spec.spec(ALL)
 
 
 def start(tmp_path: Path, spec: str) -> subprocess.CompletedProcess[str]:
