@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A connection's RTT from both of its directions, by TCP timestamps (RFC 7323).
+ *
+ * A router that sees both directions of a connection can time each half of its
+ * path: a packet leaves with a new TSval, and the first packet back that echoes
+ * it (TSecr) closes the half on that side. The two halves make the RTT, without
+ * a handshake and without the queues of this router: a half begins when its
+ * packet leaves one queue and ends when the echo arrives at the other.
+ *
+ * Many packets share a TSval, and only the first may be timed: an echo answers
+ * that one. So a probe begins at a packet whose TSval was seen to change.
+ */
+#ifndef _ZRTT_HALVES_H
+#define _ZRTT_HALVES_H
+
+#include <linux/types.h>
+#include "hint.h"
+#include "flow.h"
+
+#define ZRTT_CONNS		16384	/* of a table: 512 KiB */
+#define ZRTT_CONN_WAYS		4	/* slots of a set, all that a lookup visits */
+#define ZRTT_CONN_SETS		(ZRTT_CONNS / ZRTT_CONN_WAYS)
+#define ZRTT_WINDOW_SHIFT	8	/* a window is 2^8 epochs = 34 s */
+
+/* A probe without an echo is given up: its packet was lost, or the peer is silent.
+ * Longer than any RTT that a hint can state, and a full queue.
+ */
+#define ZRTT_PROBE_MAX_US	4000000
+
+/**
+ * enum zrtt_probe - what one direction of a connection is at
+ * @ZRTT_PROBE_NONE: no TSval is known
+ * @ZRTT_PROBE_WATCH: one is, the next that is newer begins a probe
+ * @ZRTT_PROBE_QUEUED: the packet that began it is in our queue
+ * @ZRTT_PROBE_FLYING: it has left
+ */
+enum zrtt_probe {
+	ZRTT_PROBE_NONE,
+	ZRTT_PROBE_WATCH,
+	ZRTT_PROBE_QUEUED,
+	ZRTT_PROBE_FLYING,
+};
+
+/**
+ * struct zrtt_half - the path beyond one side of the router
+ * @tsval: of the probe, or the newest seen
+ * @since_us: when the probe was queued, then when it left
+ * @least: shortest echo of this window, in units of the hint, 0 = none
+ * @least_before: of the window before
+ */
+struct zrtt_half {
+	u32 tsval;
+	u32 since_us;
+	u16 least;
+	u16 least_before;
+};
+
+/**
+ * struct zrtt_conn - one connection, two to a cache line
+ * @tag: the same for both directions, 0 = never used
+ * @seen: epoch of the last packet, low bits; its upper byte is the window
+ * @probe: enum zrtt_probe of each direction
+ * @half: what the packets of each direction cross next
+ */
+struct zrtt_conn {
+	u32 tag;
+	u16 seen;
+	u8 probe[2];
+	struct zrtt_half half[2];
+};
+
+/**
+ * struct zrtt_echo - a TCP packet with timestamps
+ * @tag: its connection, never 0
+ * @tsval: its own timestamp
+ * @tsecr: the one it echoes
+ * @way: its direction, 0 or 1
+ * @ack: @tsecr counts
+ */
+struct zrtt_echo {
+	u32 tag;
+	u32 tsval;
+	u32 tsecr;
+	u8 way;
+	bool ack;
+};
+
+/* @a is newer than @b, on a clock that wraps. */
+static inline bool zrtt_newer(u32 a, u32 b)
+{
+	return (s32)(a - b) > 0;
+}
+
+/* Which of the ZRTT_CONN_SETS sets a connection is in. */
+static inline u32 zrtt_conn_set(u32 tag)
+{
+	return tag % ZRTT_CONN_SETS;
+}
+
+/* The slot of a connection in its set, or NULL and the slot to take in @victim. */
+static inline struct zrtt_conn *zrtt_conn_find(struct zrtt_conn *set, u32 tag,
+					       u16 seen,
+					       struct zrtt_conn **victim)
+{
+	u32 i;
+
+	*victim = set;
+	for (i = 0; i < ZRTT_CONN_WAYS; i++) {
+		if (set[i].tag == tag)
+			return &set[i];
+		if (!set[i].tag) {
+			*victim = &set[i];
+			break;
+		}
+		if ((u16)(seen - set[i].seen) > (u16)(seen - (*victim)->seen))
+			*victim = &set[i];
+	}
+	return NULL;
+}
+
+/* Begin a new window if it is time, so that a path may become longer. */
+static inline void zrtt_conn_age(struct zrtt_conn *conn, u16 seen)
+{
+	u8 windows = (seen >> ZRTT_WINDOW_SHIFT) - (conn->seen >> ZRTT_WINDOW_SHIFT);
+	u32 way;
+
+	conn->seen = seen;
+	if (!windows)
+		return;
+	for (way = 0; way < 2; way++) {
+		struct zrtt_half *half = &conn->half[way];
+
+		half->least_before = windows == 1 ? half->least : 0;
+		half->least = 0;
+	}
+}
+
+/* The echo of a probe took @gap_us. */
+static inline void zrtt_half_take(struct zrtt_half *half, u32 gap_us)
+{
+	u16 units = zrtt_hint_from_us(gap_us);
+
+	if (gap_us > ZRTT_HINT_MAX_US)
+		return;
+	if (!half->least || units < half->least)
+		half->least = units;
+}
+
+static inline u32 zrtt_half_us(const struct zrtt_half *half)
+{
+	u16 least = half->least;
+
+	if (!least || (half->least_before && half->least_before < least))
+		least = half->least_before;
+	return zrtt_hint_to_us(least);
+}
+
+/* RTT of the path without this router's queues, microseconds, 0 = not known. */
+static inline u32 zrtt_conn_rtt_us(const struct zrtt_conn *conn)
+{
+	u32 one_us = zrtt_half_us(&conn->half[0]);
+	u32 other_us = zrtt_half_us(&conn->half[1]);
+
+	return one_us && other_us ? one_us + other_us : 0;
+}
+
+/* Whether this packet begins a probe of its direction. */
+static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
+				   const struct zrtt_echo *pkt, u32 now_us)
+{
+	struct zrtt_half *half = &conn->half[pkt->way];
+	u8 *probe = &conn->probe[pkt->way];
+
+	switch (*probe) {
+	case ZRTT_PROBE_NONE:
+		*probe = ZRTT_PROBE_WATCH;
+		half->tsval = pkt->tsval;
+		return false;
+	case ZRTT_PROBE_WATCH:
+		if (!zrtt_newer(pkt->tsval, half->tsval))
+			return false;
+		*probe = ZRTT_PROBE_QUEUED;
+		half->tsval = pkt->tsval;
+		half->since_us = now_us;
+		return true;
+	}
+	if (now_us - half->since_us > ZRTT_PROBE_MAX_US)
+		*probe = ZRTT_PROBE_NONE;
+	return false;
+}
+
+/**
+ * zrtt_conn_arrive() - a packet of a connection comes to one of the queues
+ * @set: the connection's set
+ * @pkt: the packet
+ * @now_us: clock, wraps
+ * @epoch: the same in epochs
+ * @rtt_us: set to the connection's RTT, 0 = not known
+ *
+ * Return: true if the packet begins a probe; zrtt_conn_left() is due then.
+ */
+static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
+				    const struct zrtt_echo *pkt, u32 now_us,
+				    u32 epoch, u32 *rtt_us)
+{
+	struct zrtt_conn *victim, *conn;
+	u8 back = !pkt->way;
+
+	conn = zrtt_conn_find(set, pkt->tag, (u16)epoch, &victim);
+	if (!conn) {
+		conn = victim;
+		*conn = (struct zrtt_conn) { .tag = pkt->tag, .seen = (u16)epoch };
+	}
+	zrtt_conn_age(conn, (u16)epoch);
+	if (pkt->ack && conn->probe[back] == ZRTT_PROBE_FLYING &&
+	    !zrtt_newer(conn->half[back].tsval, pkt->tsecr)) {
+		zrtt_half_take(&conn->half[back], now_us - conn->half[back].since_us);
+		conn->probe[back] = ZRTT_PROBE_NONE;
+	}
+	*rtt_us = zrtt_conn_rtt_us(conn);
+	return zrtt_conn_probe(conn, pkt, now_us);
+}
+
+/* The packet that began a probe of direction @way left its queue. */
+static inline void zrtt_conn_left(struct zrtt_conn *set, u32 tag, u8 way,
+				  u32 now_us, u32 epoch)
+{
+	struct zrtt_conn *victim, *conn;
+
+	conn = zrtt_conn_find(set, tag, (u16)epoch, &victim);
+	if (!conn || conn->probe[way] != ZRTT_PROBE_QUEUED)
+		return;
+	conn->probe[way] = ZRTT_PROBE_FLYING;
+	conn->half[way].since_us = now_us;
+}
+
+#endif

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/* halves.h against a simulated path: the RTT is found, never below the truth. */
+#include "unit.h"
+#include <zrtt/halves.h>
+
+#define DATA		0	/* directions */
+#define ACKS		1
+#define TAG		0x1234567
+#define START_EPOCH	1000
+#define UNIT_US		(1 << ZRTT_HINT_UNIT_SHIFT)
+
+/* One set of connections, and what the next packet of ours is. */
+struct sight {
+	struct zrtt_conn set[ZRTT_CONN_WAYS];
+	struct zrtt_echo pkt[2];
+	u32 rtt_us;
+};
+
+static struct sight new_sight(void)
+{
+	return (struct sight) {
+		.pkt = { { .tag = TAG, .way = DATA, .ack = true },
+			 { .tag = TAG, .way = ACKS, .ack = true } },
+	};
+}
+
+static u32 epoch_of(u64 now_us)
+{
+	return START_EPOCH + (u32)((now_us * 1000) >> ZRTT_EPOCH_SHIFT);
+}
+
+static bool arrive(struct sight *s, u8 way, u64 now_us, u32 tsval, u32 tsecr)
+{
+	s->pkt[way].tsval = tsval;
+	s->pkt[way].tsecr = tsecr;
+	return zrtt_conn_arrive(s->set, &s->pkt[way], (u32)now_us,
+				epoch_of(now_us), &s->rtt_us);
+}
+
+static void leave(struct sight *s, u8 way, u64 now_us)
+{
+	zrtt_conn_left(s->set, TAG, way, (u32)now_us, epoch_of(now_us));
+}
+
+/* A packet comes, and leaves after @queued_us. Return: it began a probe. */
+static bool cross(struct sight *s, u8 way, u64 now_us, u32 tsval, u32 tsecr,
+		  u32 queued_us)
+{
+	bool begins = arrive(s, way, now_us, tsval, tsecr);
+
+	if (begins)
+		leave(s, way, now_us + queued_us);
+	return begins;
+}
+
+/* One exchange at @now_us: each half takes what is said, TSvals are from @ts on. */
+static void exchange(struct sight *s, u64 now_us, u32 ts, u32 far_us, u32 near_us)
+{
+	memset(s->set[0].probe, ZRTT_PROBE_NONE, sizeof(s->set[0].probe));
+	cross(s, DATA, now_us, ts, ts, 0);
+	cross(s, ACKS, now_us, ts, ts, 0);
+	cross(s, DATA, now_us + 2000, ts + 2, ts, 0);
+	cross(s, ACKS, now_us + 2000 + far_us, ts + 3, ts + 2, 0);
+	cross(s, DATA, now_us + 2000 + far_us + near_us, ts + 4, ts + 3, 0);
+}
+
+static void two_connections_fill_a_cache_line(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct zrtt_conn), 32);
+	assert_int_equal(sizeof(struct zrtt_conn) * ZRTT_CONNS, 512 * 1024);
+}
+
+static void both_halves_make_the_rtt(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	exchange(&s, 1000000, 50, 30000, 10000);
+	assert_near(s.rtt_us, 40000, 2 * UNIT_US);
+}
+
+static void one_half_is_no_rtt(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	cross(&s, DATA, 1000, 11, 0, 0);
+	cross(&s, ACKS, 21000, 99, 11, 0);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 20000, UNIT_US);
+	assert_int_equal(s.rtt_us, 0);
+}
+
+static void own_queues_do_not_count(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 500000);
+	cross(&s, ACKS, 0, 10, 0, 300000);
+	assert_true(cross(&s, DATA, 1000000, 11, 0, 500000));
+	assert_true(cross(&s, ACKS, 1520000, 11, 11, 300000));
+	cross(&s, DATA, 1830000, 12, 11, 0);
+	assert_near(s.rtt_us, 20000 + 10000, 2 * UNIT_US);
+}
+
+static void only_the_first_packet_of_a_tsval_is_timed(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	assert_false(cross(&s, DATA, 0, 10, 0, 0));	/* is it the first? */
+	assert_false(cross(&s, DATA, 100, 10, 0, 0));
+	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+	assert_false(cross(&s, DATA, 1100, 11, 0, 0));
+	cross(&s, ACKS, 21000, 50, 11, 0);
+	/* 11 is still being sent: an echo of it may answer what left before */
+	assert_false(cross(&s, DATA, 21100, 11, 0, 0));
+	cross(&s, ACKS, 21200, 50, 11, 0);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 20000, UNIT_US);
+}
+
+static void echo_of_something_older_does_not_count(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	cross(&s, DATA, 1000, 11, 0, 0);
+	cross(&s, ACKS, 1100, 50, 10, 0);
+	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
+	s.pkt[ACKS].ack = false;
+	cross(&s, ACKS, 1200, 50, 11, 0);
+	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
+	s.pkt[ACKS].ack = true;
+	cross(&s, ACKS, 31000, 50, 12, 0);	/* a later one was echoed: still a bound */
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000, UNIT_US);
+}
+
+static void probe_that_never_left_is_not_answered(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(arrive(&s, DATA, 1000, 11, 0));
+	cross(&s, ACKS, 2000, 50, 11, 0);
+	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
+}
+
+static void lost_probe_is_given_up(void **state)
+{
+	struct sight s = new_sight();
+	u64 later = 1000 + ZRTT_PROBE_MAX_US;
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+	assert_false(cross(&s, DATA, later, 12, 0, 0));
+	assert_false(cross(&s, DATA, later + 1, 13, 0, 0));	/* given up */
+	assert_false(cross(&s, DATA, later + 1000, 14, 0, 0));
+	assert_true(cross(&s, DATA, later + 2000, 15, 0, 0));
+}
+
+static void packet_of_another_connection_leaves_unnoticed(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	leave(&s, DATA, 0);
+	assert_int_equal(s.set[0].tag, 0);
+	cross(&s, DATA, 0, 10, 0, 0);
+	leave(&s, DATA, 0);	/* no probe was begun */
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_WATCH);
+}
+
+static void clocks_may_wrap(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	exchange(&s, (1ULL << 32) - 20000, UINT32_MAX - 2, 30000, 10000);
+	assert_near(s.rtt_us, 40000, 2 * UNIT_US);
+}
+
+static void longer_path_is_learnt_within_two_windows(void **state)
+{
+	u64 window_us = (1ULL << (ZRTT_WINDOW_SHIFT + ZRTT_EPOCH_SHIFT)) / 1000;
+	struct sight s = new_sight();
+
+	(void)state;
+	exchange(&s, 0, 10, 10000, 10000);
+	exchange(&s, 1000000, 100, 60000, 10000);
+	assert_near(s.rtt_us, 20000, 2 * UNIT_US);
+	exchange(&s, window_us, 200, 60000, 10000);
+	assert_near(s.rtt_us, 20000, 2 * UNIT_US);
+	exchange(&s, 2 * window_us, 300, 60000, 10000);
+	assert_near(s.rtt_us, 70000, 2 * UNIT_US);
+	/* nothing is known after a long silence */
+	cross(&s, DATA, 4 * window_us, 400, 0, 0);
+	assert_int_equal(s.rtt_us, 0);
+}
+
+static void gap_beyond_what_a_hint_states_is_ignored(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	exchange(&s, 0, 10, ZRTT_HINT_MAX_US + 1, 10000);
+	assert_int_equal(s.rtt_us, 0);
+	exchange(&s, 10000000, 1000, ZRTT_HINT_MAX_US, 10000);
+	assert_near(s.rtt_us, ZRTT_HINT_MAX_US + 10000, 2 * UNIT_US);
+}
+
+static void full_set_gives_up_the_connection_seen_longest_ago(void **state)
+{
+	struct sight s = new_sight();
+	struct zrtt_conn *victim;
+	u32 i, rtt_us, oldest = 2;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_CONN_WAYS; i++) {
+		s.pkt[DATA].tag = i;
+		zrtt_conn_arrive(s.set, &s.pkt[DATA], 0, UINT16_MAX - 1, &rtt_us);
+	}
+	for (i = 1; i <= ZRTT_CONN_WAYS + 1; i++) {	/* the epoch's low bits wrap */
+		s.pkt[DATA].tag = i;
+		if (i != oldest)
+			zrtt_conn_arrive(s.set, &s.pkt[DATA], 0, UINT16_MAX + 1, &rtt_us);
+	}
+	for (i = 1; i <= ZRTT_CONN_WAYS + 1; i++)
+		assert_int_equal(!zrtt_conn_find(s.set, i, 0, &victim), i == oldest);
+}
+
+/* A connection in bulk for 6 s, in steps, between which nothing happens */
+#define STEP_US		100
+#define STEPS		60000
+#define CLOCK_STEPS	10	/* timestamps count milliseconds, as Linux's do */
+
+/**
+ * struct path - a sender and a receiver, and us in the middle
+ * @seed: of all that is random
+ * @far: steps from a departure of data to the arrival of what answers it
+ * @near: the same of an ACK
+ * @queue: the longest that one of our queues gets
+ * @loss_percent: of data, behind us
+ */
+struct path {
+	u64 seed;
+	u32 far;
+	u32 near;
+	u32 queue;
+	u32 loss_percent;
+};
+
+/**
+ * struct queue - one of our queues, by step of departure
+ * @tsval: of the packet that leaves then, 0 = none
+ * @probe: it began a probe
+ * @last: when the last one leaves
+ */
+struct queue {
+	u32 tsval[STEPS];
+	bool probe[STEPS];
+	u32 last;
+};
+
+/* A packet comes at @now; it leaves in its turn, unless it is @lost behind us. */
+static void queue_up(struct path *path, struct sight *s, struct queue *queue,
+		     u8 way, u32 now, u32 tsval, u32 tsecr, bool lost)
+{
+	u32 leaves = now + unit_between(&path->seed, 0, path->queue);
+	bool begins = arrive(s, way, (u64)now * STEP_US, tsval, tsecr);
+
+	if (leaves <= queue->last)
+		leaves = queue->last + 1;
+	if (leaves >= STEPS)
+		return;
+	queue->last = leaves;
+	queue->probe[leaves] = begins;
+	queue->tsval[leaves] = lost ? 0 : tsval;
+}
+
+/* Return: the RTT found, microseconds. Fails if it was ever below the truth. */
+static u32 simulate(struct path *path)
+{
+	static struct queue data, acks;
+	u32 recent = 0, owed = 0, owed_tsval = 0, now, tsval;
+	struct sight s = new_sight();
+
+	memset(&data, 0, sizeof(data));
+	memset(&acks, 0, sizeof(acks));
+	for (now = path->far + path->near; now < STEPS; now++) {
+		u32 clock = 1000 + now / CLOCK_STEPS;
+
+		/* the sender echoes the newest ACK that it has heard */
+		if (acks.tsval[now - path->near])
+			recent = acks.tsval[now - path->near];
+		if (unit_between(&path->seed, 0, 2))
+			queue_up(path, &s, &data, DATA, now, clock, recent,
+				 unit_between(&path->seed, 1, 100) <= path->loss_percent);
+
+		/* the receiver acknowledges each second packet, echoing the first */
+		tsval = data.tsval[now - path->far];
+		if (tsval && !owed++)
+			owed_tsval = tsval;
+		if (owed == 2) {
+			owed = 0;
+			queue_up(path, &s, &acks, ACKS, now, clock + 5000, owed_tsval, false);
+		}
+
+		if (data.probe[now])
+			leave(&s, DATA, (u64)now * STEP_US);
+		if (acks.probe[now])
+			leave(&s, ACKS, (u64)now * STEP_US);
+		if (s.rtt_us)
+			assert_true(s.rtt_us + 2 * UNIT_US >=
+				    (path->far + path->near) * STEP_US);
+	}
+	return s.rtt_us;
+}
+
+static void rtt_of_a_bulk_connection_is_found_whatever_the_queues(void **state)
+{
+	u64 seed = 1;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		struct path path = {
+			.seed = i,
+			.far = unit_spread(&seed, 1, 2000),
+			.near = unit_spread(&seed, 1, 500),
+			.queue = unit_spread(&seed, 0, 500),
+			.loss_percent = unit_between(&seed, 0, 20),
+		};
+
+		/* a millisecond of either clock, and the wait for a second packet */
+		assert_near(simulate(&path), (path.far + path.near) * STEP_US, 3000);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_connections_fill_a_cache_line),
+		cmocka_unit_test(both_halves_make_the_rtt),
+		cmocka_unit_test(one_half_is_no_rtt),
+		cmocka_unit_test(own_queues_do_not_count),
+		cmocka_unit_test(only_the_first_packet_of_a_tsval_is_timed),
+		cmocka_unit_test(echo_of_something_older_does_not_count),
+		cmocka_unit_test(probe_that_never_left_is_not_answered),
+		cmocka_unit_test(lost_probe_is_given_up),
+		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),
+		cmocka_unit_test(clocks_may_wrap),
+		cmocka_unit_test(longer_path_is_learnt_within_two_windows),
+		cmocka_unit_test(gap_beyond_what_a_hint_states_is_ignored),
+		cmocka_unit_test(full_set_gives_up_the_connection_seen_longest_ago),
+		cmocka_unit_test(rtt_of_a_bulk_connection_is_found_whatever_the_queues),
+	};
+
+	return cmocka_run_group_tests_name("halves", tests, NULL, NULL);
+}
