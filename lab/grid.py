@@ -55,9 +55,10 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "churn": lambda text: {"churn": Churn.parse(text)},
     "reverse": lambda text: {"reverse": int(text)},
     "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
+    "back": lambda text: {"back": text},
 }
 REPEATED = ("liar", "step", "udp")
-EXTRAS = (*REPEATED, "churn", "reverse", "hops")
+EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back")
 """Options that few cells have."""
 
 

@@ -199,9 +199,9 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
 
 
 def netem(verb: str, host: Host, delay_ms: float) -> str:
-    """The whole RTT of a host, on its way back."""
+    """The whole RTT of a host, on its way back; a qdisc may be its child."""
     delay = f"delay {format_ms(delay_ms)} limit {NETEM_LIMIT_PACKETS}"
-    return f"qdisc {verb} dev {host.port} root netem {delay}"
+    return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
 
 
 def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
@@ -216,4 +216,9 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
         f" {shlex.join(scenario.qdisc_words)}",
+        *[
+            f"{queue.tc} qdisc add dev {host.port} parent 1:1 {shlex.join(scenario.back_words)}"
+            for host in near
+            if scenario.back
+        ],
     ]

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lab import build, result, spec, topology
@@ -29,14 +29,16 @@ def _watcher(progress: Progress) -> Callable[[str], None]:
 
 def module_names(scenario: Scenario) -> list[str]:
     """This project's modules that a scenario needs."""
-    own = MODULE_OF_QDISC.get(scenario.qdisc_kind)
-    return ["sch_meter", own] if own else ["sch_meter"]
+    return ["sch_meter", *_known(MODULE_OF_QDISC, scenario)]
 
 
 def plugin_names(scenario: Scenario) -> list[str]:
     """The modules, ours or not, that a scenario needs a tc plugin of ours for."""
-    other = PLUGIN_OF_QDISC.get(scenario.qdisc_kind)
-    return [*module_names(scenario), *([other] if other else [])]
+    return [*module_names(scenario), *_known(PLUGIN_OF_QDISC, scenario)]
+
+
+def _known(names: Mapping[str, str], scenario: Scenario) -> list[str]:
+    return [names[kind] for kind in scenario.qdisc_kinds if kind in names]
 
 
 def _memory_mb(scenario: Scenario) -> int:

@@ -122,6 +122,8 @@ class Scenario:
     """Routers in series; the flows of rtts_ms cross all of them."""
     cross_rtts_ms: tuple[float, ...] = ()
     """Of flows that cross one router only, at each."""
+    back: str = ""
+    """A qdisc of the router for what goes back to each host, behind its delay."""
     sample_ms: int = 0
 
     def check(self) -> Scenario:
@@ -185,9 +187,14 @@ class Scenario:
         return shlex.split(self.qdisc)
 
     @property
-    def qdisc_kind(self) -> str:
-        """Its first word."""
-        return self.qdisc_words[0]
+    def back_words(self) -> list[str]:
+        """The qdisc of the way back, likewise."""
+        return shlex.split(self.back)
+
+    @property
+    def qdisc_kinds(self) -> list[str]:
+        """Their first words."""
+        return list(dict.fromkeys([self.qdisc_words[0], *self.back_words[:1]]))
 
     @property
     def flows(self) -> list[Flow]:

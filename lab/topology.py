@@ -36,9 +36,9 @@ _QDISC_MODULES = {"fq_codel": "", "pfifo": "", "bfifo": "", "zrtt": "", "meter":
 
 def modules(scenario: Scenario) -> list[str]:
     """The guest kernel's modules a scenario needs."""
-    qdisc = _QDISC_MODULES.get(scenario.qdisc_kind, f"sch_{scenario.qdisc_kind}")
+    qdiscs = [_QDISC_MODULES.get(kind, f"sch_{kind}") for kind in scenario.qdisc_kinds]
     congestion = [CCS[cc] for cc in scenario.cc if cc != "reno"]
-    return [*MODULES, *([qdisc] if qdisc else []), *dict.fromkeys(congestion)]
+    return [*MODULES, *filter(None, qdiscs), *dict.fromkeys(congestion)]
 
 
 def script(scenario: Scenario) -> str:

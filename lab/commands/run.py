@@ -68,6 +68,9 @@ def add(commands: Commands) -> None:
                    help="routers in series, each with the qdisc and the rate; RTTS of flows that "
                    "cross one of them only, at each. The sojourn is that of the worst, the "
                    "utilisation that of the least used")  # fmt: skip
+    p.add_argument("--back", metavar="WORDS",
+                   help="a qdisc of the router on its link to each host, behind the delay: what "
+                   "ACKs cross, so that zrtt sees both directions")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",

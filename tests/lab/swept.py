@@ -45,14 +45,14 @@ class FakeGuests:
         return f"{kernel}-release"
 
     def inputs(self, scenario: Scenario) -> str:
-        return self.source if scenario.qdisc_kind == "zrtt" else "0"
+        return self.source if scenario.qdisc_words[0] == "zrtt" else "0"
 
     def run(self, scenario: Scenario, command: str) -> Result:
         with self._lock:
             self.commands.append(command)
-        if scenario.qdisc_kind in self.broken:
+        if scenario.qdisc_words[0] in self.broken:
             raise GuestError("guest panicked")
-        return result_of(scenario, command, self._jains.get(scenario.qdisc_kind, 0.5))
+        return result_of(scenario, command, self._jains.get(scenario.qdisc_words[0], 0.5))
 
 
 def do(plan: Sweep, path: Path, guests: FakeGuests, *, fresh: bool = False) -> sweep.Outcome:

@@ -6,10 +6,11 @@ from __future__ import annotations
 import pytest
 from measured import MSS, flow_bytes, reading, result_of, traffic_of
 
-from lab import network, spec, topology
+from lab import network, runner, spec, topology
 from lab.ports import CROSS_PORT, FIRST_PORT, REVERSE_PORT
 from lab.result import Result, ResultError
 from lab.scenario import Scenario, ScenarioError, Step, parse_ecn, parse_hops
+from lab.units import format_ms
 from lab.wire import HEADER_BYTES, HINT_BYTES
 
 OVERHEAD = (MSS + HEADER_BYTES + HINT_BYTES) / MSS
@@ -174,3 +175,26 @@ def test_marks_of_both_hops() -> None:
     assert result.marks == 19
     assert [flow.marks for flow in result.flows] == [14, 0]
     assert [flow.marks for flow in result.cross] == [3, 5]
+
+
+# A qdisc on the way back
+
+
+def test_way_back_crosses_a_qdisc_behind_its_delay() -> None:
+    scenario = Scenario(qdisc="zrtt", back="fq_pie limit 50", rtts_ms=(20.0, 40.0))
+    script = topology.script(scenario)
+    for port, delay_ms in (("r0", 20.0), ("r1", 40.0)):
+        assert f"dev {port} root handle 1: netem delay {format_ms(delay_ms)} " in script
+        assert f"tc -n router qdisc add dev {port} parent 1:1 fq_pie limit 50\n" in script
+    assert "sch_fq_pie" in topology.modules(scenario)
+    assert runner.module_names(scenario) == ["sch_meter", "sch_zrtt"]
+
+
+def test_no_qdisc_on_the_way_back_unless_asked_for() -> None:
+    assert "parent 1:1 zrtt" not in topology.script(Scenario(qdisc="zrtt"))
+    assert "sch_fq_pie" not in topology.modules(Scenario(qdisc="zrtt"))
+
+
+def test_modules_of_the_way_back_are_ours_too() -> None:
+    scenario = Scenario(qdisc="fq_codel", back="zrtt flows 64")
+    assert runner.module_names(scenario) == ["sch_meter", "sch_zrtt"]
