@@ -82,6 +82,11 @@ def _mean_goodput(flows: Sequence[FlowResult]) -> float:
     return fmean(flow.goodput_mbps for flow in flows) if flows else math.nan
 
 
+def _liar_share(scenario: Scenario, done: Result) -> float:
+    lied = [done.flows[index].goodput_mbps for index in scenario.liars]
+    return max(lied) / fmean(flow.goodput_mbps for flow in done.flows) if lied else math.nan
+
+
 def _row(point: Point, done: Result, inputs: str) -> Row:
     sojourn, options = done.sojourn_ms, point.options
     short = done.short_flows
@@ -109,6 +114,7 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         tcp_share=done.tcp_share,
         goodput_mean_mbps=done.goodput_mbps / len(done.flows),
         max_class_ratio=done.max_class_ratio,
+        liar_share=_liar_share(point.scenario, done),
         fct_mean_s=completion.mean if completion else math.nan,
         fct_p95_s=completion.p95 if completion else math.nan,
         short_unfinished=short.unfinished if short else 0,

@@ -55,6 +55,8 @@ class Row:
     """Of a flow."""
     max_class_ratio: float
     """Mean goodput of the flows of the best-off congestion control, to that of all."""
+    liar_share: float
+    """Goodput of the best-off flow that lies of its RTT, to the mean of all; nan if none lies."""
     fct_mean_s: float
     """Completion time of short flows; nan if there are none."""
     fct_p95_s: float
@@ -91,8 +93,8 @@ class Row:
 COLUMNS = tuple(field.name for field in fields(Row))
 METRICS = (
     "jain", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
-    "goodput_mean_mbps", "max_class_ratio", "fct_mean_s", "fct_p95_s", "short_unfinished",
-    "cross_mean_mbps", "reverse_mean_mbps",
+    "goodput_mean_mbps", "max_class_ratio", "liar_share", "fct_mean_s", "fct_p95_s",
+    "short_unfinished", "cross_mean_mbps", "reverse_mean_mbps",
     "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
     "marks", "drops", "retransmits",
 )  # fmt: skip

@@ -308,6 +308,8 @@ def test_row_holds_the_run(load: Callable[[str], Sweep], tmp_path: Path) -> None
     assert {row["extra"] for row in rows if row["cell"] == "lie"} == {
         "liar 0:10, 1:0.1; step t=30 rate=5mbit, t=40 rate=10mbit"
     }
+    # flow 1 is the best-off of both liars: 1.5 Mbit/s, the mean being 1.375
+    assert {row["liar_share"] for row in rows if row["cell"] == "lie"} == {"1.09091"}
     (row,) = [
         row for row in rows if (row["cell"], row["qdisc"], row["seed"]) == ("reno-x2", "ours", "2")
     ]
@@ -319,8 +321,8 @@ def test_row_holds_the_run(load: Callable[[str], Sweep], tmp_path: Path) -> None
         "sessions": "2", "rate": "10mbit", "ecn": "on", "gso": "off", "hint": "packet",
         "extra": "", "jain": "0.987654", "max_min_ratio": "inf", "utilisation": "0.995",
         "min_phase_utilisation": "0.75", "tcp_share": "0.995", "goodput_mean_mbps": "1.375",
-        "max_class_ratio": "1.09091", "fct_mean_s": "nan", "fct_p95_s": "nan",
-        "short_unfinished": "0", "cross_mean_mbps": "nan", "reverse_mean_mbps": "nan",
+        "max_class_ratio": "1.09091", "liar_share": "nan", "fct_mean_s": "nan",
+        "fct_p95_s": "nan", "short_unfinished": "0", "cross_mean_mbps": "nan", "reverse_mean_mbps": "nan",
         "sojourn_mean_ms": "15.5", "sojourn_p50_ms": "14", "sojourn_p95_ms": "28",
         "sojourn_p99_ms": "33", "sojourn_max_ms": "41", "marks": "14", "drops": "2",
         "retransmits": "7", "goodputs_mbps": "1.25;1.5", "wall_s": "2.5", "reruns": "1",
