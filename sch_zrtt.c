@@ -462,6 +462,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
 
 	zrtt_dissect(skb, q, &hdr, &pkt);
+	pkt.mark_us = zrtt_mark_to_us(&q->params, skb->mark);
 	if (!q->params.handshake)
 		pkt.handshake = false;
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, zrtt_random(q),
@@ -659,6 +660,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_HANDSHAKE]	= ZRTT_FLAG,
 	[TCA_ZRTT_ECN]		= ZRTT_FLAG,
 	[TCA_ZRTT_SPLIT_GSO]	= ZRTT_FLAG,
+	[TCA_ZRTT_MARK_RTT]	= { .type = NLA_U32 },
 };
 
 /* What to tell the user whose value the policy refused. */
@@ -684,6 +686,7 @@ static const char * const zrtt_refusals[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_HANDSHAKE]	= "sch_zrtt: handshake must be 0 or 1",
 	[TCA_ZRTT_ECN]		= "sch_zrtt: ecn must be 0 or 1",
 	[TCA_ZRTT_SPLIT_GSO]	= "sch_zrtt: split_gso must be 0 or 1",
+	[TCA_ZRTT_MARK_RTT]	= "sch_zrtt: mark_rtt must be 0 to 16 adjacent bits",
 };
 
 static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
@@ -737,6 +740,7 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_u32(tb, TCA_ZRTT_MARK_MAX, &params->law.mark_max_q30);
 	zrtt_get_u32(tb, TCA_ZRTT_FLOWS, &params->flows);
 	zrtt_get_u32(tb, TCA_ZRTT_HINT, &params->hint);
+	zrtt_get_u32(tb, TCA_ZRTT_MARK_RTT, &params->mark_mask);
 	zrtt_get_flag(tb, TCA_ZRTT_STRIP, &params->strip);
 	zrtt_get_flag(tb, TCA_ZRTT_HANDSHAKE, &params->handshake);
 	zrtt_get_flag(tb, TCA_ZRTT_ECN, &params->ecn);
@@ -744,6 +748,10 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 
 	if (!is_power_of_2(params->flows)) {
 		zrtt_explain(extack, TCA_ZRTT_FLOWS);
+		return -EINVAL;
+	}
+	if (!zrtt_mark_mask_valid(params->mark_mask)) {
+		zrtt_explain(extack, TCA_ZRTT_MARK_RTT);
 		return -EINVAL;
 	}
 	zrtt_params_derive(params);
@@ -852,6 +860,7 @@ static int zrtt_dump(struct Qdisc *sch, struct sk_buff *skb)
 		{ TCA_ZRTT_MARK_MAX, params->law.mark_max_q30 },
 		{ TCA_ZRTT_FLOWS, params->flows },
 		{ TCA_ZRTT_HINT, params->hint },
+		{ TCA_ZRTT_MARK_RTT, params->mark_mask },
 	};
 	struct nlattr *opts;
 	u32 i;
@@ -909,6 +918,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.dq_rate = min_t(u64, q->dq_rate * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT,
 				 U32_MAX),
 		.drop_late = stats->drop_late,
+		.flows_marked = table->by_source[ZRTT_RTT_MARK],
 	};
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
@@ -935,6 +945,7 @@ static int __init zrtt_module_init(void)
 	BUILD_BUG_ON(sizeof(struct zrtt_flow) != 64);
 	BUILD_BUG_ON(ZRTT_P_ONE != TC_ZRTT_P_ONE);
 	BUILD_BUG_ON(ZRTT_Q16_ONE != TC_ZRTT_ALPHA_ONE);
+	BUILD_BUG_ON(ZRTT_MARK_MAX != (1U << TC_ZRTT_MARK_BITS_MAX) - 1);
 	BUILD_BUG_ON((int)ZRTT_MODE_BLUE != (int)TC_ZRTT_MODE_BLUE);
 	BUILD_BUG_ON((int)ZRTT_CTL_PI2 != (int)TC_ZRTT_CTL_PI2);
 	BUILD_BUG_ON((int)ZRTT_ALPHA_FIXED != (int)TC_ZRTT_ALPHA_FIXED);

@@ -30,12 +30,13 @@ enum zrtt_kind {
 	ZRTT_EXPONENT,	/* Q16 */
 	ZRTT_WORD,	/* index into words */
 	ZRTT_LAW,	/* index into words, or an exponent for TC_ZRTT_ALPHA_FIXED */
+	ZRTT_MASK,	/* adjacent bits, range in bits; off clears it */
 	ZRTT_FLAG,	/* name sets it, off clears it */
 };
 
 struct zrtt_param {
 	const char *name;		/* keyword and JSON key */
-	const char *off;		/* ZRTT_FLAG */
+	const char *off;		/* ZRTT_MASK, ZRTT_FLAG */
 	const char *unit;		/* named in error messages */
 	const char *const *words;	/* ZRTT_WORD, ZRTT_LAW; ends with NULL */
 	enum zrtt_kind kind;
@@ -112,6 +113,9 @@ static const struct zrtt_param zrtt_params[] = {
 	  .min = TC_ZRTT_FLOWS_MIN, .max = TC_ZRTT_FLOWS_MAX },
 	{ .name = "hint", .attr = TCA_ZRTT_HINT,
 	  .kind = ZRTT_WORD, .words = zrtt_hints },
+	{ .name = "mark_rtt", .off = "nomark_rtt", .attr = TCA_ZRTT_MARK_RTT,
+	  .kind = ZRTT_MASK, .unit = " adjacent bits",
+	  .max = TC_ZRTT_MARK_BITS_MAX },
 	{ .name = "strip", .off = "nostrip",
 	  .attr = TCA_ZRTT_STRIP, .kind = ZRTT_FLAG },
 	{ .name = "handshake", .off = "nohandshake",
@@ -156,8 +160,9 @@ static void explain(void)
 		"                [ alpha { capped | auto | paper | VALUE } ]\n"
 		"                [ alpha_max VALUE ] [ pth P ] [ feedback { 0 | 1 | 2 | 3 } ]\n"
 		"                [ mark_max P ] [ flows N ] [ hint { clamp | trust | ignore } ]\n"
-		"                [ strip | nostrip ] [ handshake | nohandshake ]\n"
-		"                [ ecn | noecn ] [ split_gso | no_split_gso ]\n"
+		"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
+		"                [ handshake | nohandshake ] [ ecn | noecn ]\n"
+		"                [ split_gso | no_split_gso ]\n"
 		"P is a percentage or a fraction: 2%% or 0.02\n");
 }
 
@@ -272,10 +277,27 @@ static int get_word(__u32 *val, const char *arg, const char *const *words)
 	return -1;
 }
 
+/* @bits is set to their number on success only. */
+static int count_adjacent(__u32 *bits, __u32 mask)
+{
+	__u32 n = 0;
+
+	for (; mask && !(mask & 1); mask >>= 1)
+		;
+	for (; mask & 1; mask >>= 1)
+		n++;
+	if (mask)
+		return -1;
+
+	*bits = n;
+	return 0;
+}
+
 /* @val and, for TC_ZRTT_ALPHA_FIXED, @alpha (Q16) are set on success only. */
 static int get_value(const struct zrtt_param *p, const char *arg,
 		     __u32 *val, __u32 *alpha)
 {
+	__u32 mask = 0;
 	__u32 num;
 	int err;
 
@@ -295,6 +317,9 @@ static int get_value(const struct zrtt_param *p, const char *arg,
 	case ZRTT_PROB:
 		err = get_scaled(&num, arg, zrtt_prob_units);
 		break;
+	case ZRTT_MASK:
+		err = get_u32(&mask, arg, 0) || count_adjacent(&num, mask);
+		break;
 	default:
 		err = get_u32(&num, arg, 10);
 	}
@@ -308,7 +333,7 @@ static int get_value(const struct zrtt_param *p, const char *arg,
 		*val = TC_ZRTT_ALPHA_FIXED;
 		*alpha = num;
 	} else {
-		*val = num;
+		*val = p->kind == ZRTT_MASK ? mask : num;
 	}
 	return 0;
 }
@@ -371,8 +396,10 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			return -1;
 		}
 
-		if (p->kind == ZRTT_FLAG) {
-			val[p->attr] = strcmp(*argv, p->name) == 0;
+		if (p->off && strcmp(*argv, p->off) == 0) {
+			val[p->attr] = 0;
+		} else if (p->kind == ZRTT_FLAG) {
+			val[p->attr] = 1;
 		} else if (argc == 1) {
 			refuse(p, NULL);
 			return -1;
@@ -406,6 +433,14 @@ static void print_flag(const struct zrtt_param *p, bool on)
 {
 	print_bool(PRINT_JSON, p->name, NULL, on);
 	print_string(PRINT_FP, NULL, "%s ", on ? p->name : p->off);
+}
+
+static void print_mask(const struct zrtt_param *p, __u32 mask)
+{
+	print_0xhex(PRINT_JSON, p->name, NULL, mask);
+	print_string(PRINT_FP, NULL, "%s ", mask ? p->name : p->off);
+	if (mask)
+		print_0xhex(PRINT_FP, NULL, "%#llx ", mask);
 }
 
 /* Text keeps every bit, to be typed back; JSON has plain numbers. */
@@ -473,6 +508,8 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 				    rta_getattr_u32(tb[TCA_ZRTT_ALPHA]));
 		else if (p->words)
 			print_word(p, val);
+		else if (p->kind == ZRTT_MASK)
+			print_mask(p, val);
 		else
 			print_value(p, p->kind, val);
 	}
@@ -521,6 +558,8 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "flows", " flows %u", st.flows);
 	print_uint(PRINT_ANY, "flows_hinted", " flows_hinted %u",
 		   st.flows_hinted);
+	print_lluint(PRINT_ANY, "flows_marked", " flows_marked %llu",
+		     st.flows_marked);
 	print_uint(PRINT_ANY, "flows_handshake", " flows_handshake %u",
 		   st.flows_handshake);
 	print_lluint(PRINT_ANY, "evicted", " evicted %llu", st.evicted);

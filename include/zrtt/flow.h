@@ -30,7 +30,7 @@
 #define ZRTT_MATURE_EPOCHS	8
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
-#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed hint */
+#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed value told */
 
 /* Trust: a hint may exceed the passive RTT by a quarter and 2 ms of host
  * jitter, which is what honest senders were seen to need.
@@ -40,6 +40,7 @@
 enum zrtt_rtt_source {
 	ZRTT_RTT_NONE,
 	ZRTT_RTT_HINT,
+	ZRTT_RTT_MARK,
 	ZRTT_RTT_HANDSHAKE,
 	ZRTT_RTT_SOURCES,
 };
@@ -54,8 +55,9 @@ enum zrtt_rtt_source {
  * @rate: smoothed arrival rate, bytes per epoch
  * @passed: what of @rate is not dropped, 0 = too young to count
  * @rtt_us: RTT_i in use, 0 = none known
- * @hint_q8: smoothed hint in microseconds, ZRTT_RTT_FRAC fraction bits
- * @hint_epoch: epoch of the last hint
+ * @told_q8: smoothed RTT that hints or marks told, microseconds, ZRTT_RTT_FRAC
+ *	fraction bits, 0 = none
+ * @told_epoch: epoch of the last one
  * @passive_us: smallest handshake gap, 0 = none seen
  * @syn_us: clock at which the first handshake packet left the queue
  * @weight_q16: P_i / P_b
@@ -66,6 +68,7 @@ enum zrtt_rtt_source {
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
+ * @told_by_mark: @told_q8 is the operator's, not a hint
  */
 struct zrtt_flow {
 	u32 tag;
@@ -76,8 +79,8 @@ struct zrtt_flow {
 	u32 rate;
 	u32 passed;
 	u32 rtt_us;
-	u32 hint_q8;
-	u32 hint_epoch;
+	u32 told_q8;
+	u32 told_epoch;
 	u32 passive_us;
 	u32 syn_us;
 	u32 weight_q16;
@@ -85,9 +88,10 @@ struct zrtt_flow {
 	u32 threshold_q30;
 	u16 excess_q8;
 	u8 age;
-	u8 source:2;
+	u8 source:3;
 	u8 live:1;
 	u8 syn_left:1;
+	u8 told_by_mark:1;
 };
 
 /**
@@ -347,12 +351,18 @@ static inline void zrtt_table_move(struct zrtt_table *to,
 	}
 }
 
-/* RTT_i by preference: hint of the last 30 s, handshake gap, none. */
+/* Was an RTT told, by a hint or a mark, that is not forgotten yet? */
+static inline bool zrtt_flow_told(const struct zrtt_flow *f, u32 epoch)
+{
+	return f->told_q8 && epoch - f->told_epoch <= ZRTT_RTT_EPOCHS;
+}
+
+/* RTT_i by preference: told in the last 30 s, handshake gap, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 {
-	if (f->hint_q8 && epoch - f->hint_epoch <= ZRTT_RTT_EPOCHS) {
-		f->source = ZRTT_RTT_HINT;
-		f->rtt_us = f->hint_q8 >> ZRTT_RTT_FRAC;
+	if (zrtt_flow_told(f, epoch)) {
+		f->source = f->told_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
+		f->rtt_us = f->told_q8 >> ZRTT_RTT_FRAC;
 	} else if (f->passive_us) {
 		f->source = ZRTT_RTT_HANDSHAKE;
 		f->rtt_us = f->passive_us;
@@ -415,6 +425,21 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 	zrtt_flow_enlist(t, f);
 }
 
+/* Remember what was told, smoothed with the paper's w_q (eq. 3); what the other
+ * source told before is not mixed in.
+ */
+static inline void zrtt_flow_remember(struct zrtt_flow *f, u32 rtt_us, bool by_mark,
+				      u32 epoch)
+{
+	u32 rtt_q8 = rtt_us << ZRTT_RTT_FRAC;
+
+	if (zrtt_flow_told(f, epoch) && f->told_by_mark == by_mark)
+		rtt_q8 = zrtt_ewma(f->told_q8, rtt_q8, ZRTT_RTT_WQ_Q16);
+	f->told_q8 = rtt_q8;
+	f->told_by_mark = by_mark;
+	f->told_epoch = epoch;
+}
+
 /**
  * zrtt_flow_hint() - the flow's packet carried a hint
  * @f: flow
@@ -422,7 +447,7 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
  * @clamp: bound it by the passive RTT where one is known
  * @epoch: now
  *
- * Smooths with the paper's w_q (eq. 3). Return: true if it was bounded.
+ * Return: true if it was bounded.
  */
 static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
 				  u32 epoch)
@@ -432,13 +457,24 @@ static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
 
 	if (bounded)
 		rtt_us = most;
-	rtt_us <<= ZRTT_RTT_FRAC;
-	if (f->hint_q8 && epoch - f->hint_epoch <= ZRTT_RTT_EPOCHS)
-		f->hint_q8 = zrtt_ewma(f->hint_q8, rtt_us, ZRTT_RTT_WQ_Q16);
-	else
-		f->hint_q8 = rtt_us;
-	f->hint_epoch = epoch;
+	zrtt_flow_remember(f, rtt_us, false, epoch);
 	return bounded;
+}
+
+/**
+ * zrtt_flow_mark() - the operator's mark of the flow's packet told an RTT
+ * @f: flow
+ * @rtt_us: the RTT, 32 .. ZRTT_HINT_MAX_US
+ * @epoch: now
+ *
+ * Taken as it is, but not while a hint is remembered. Return: true if taken.
+ */
+static inline bool zrtt_flow_mark(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
+{
+	if (zrtt_flow_told(f, epoch) && !f->told_by_mark)
+		return false;
+	zrtt_flow_remember(f, rtt_us, true, epoch);
+	return true;
 }
 
 /* The flow's SYN or SYN-ACK left the queue at @now_us. */

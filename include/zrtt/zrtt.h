@@ -32,6 +32,8 @@ enum zrtt_hint_policy {
 #define ZRTT_PERCENT(n, d) \
 	((u32)(((u64)ZRTT_P_ONE * (n) + 50 * (d)) / (100 * (d))))
 
+#define ZRTT_MARK_MAX		0xffffU	/* widest field, as on the wire */
+
 #define ZRTT_DELAY_FRAC		8	/* fraction bits of the smoothed sojourn */
 #define ZRTT_DELAY_WQ_Q16	8192	/* 1/8 per tick */
 
@@ -41,6 +43,8 @@ enum zrtt_hint_policy {
  * @limit: hard limit, packets
  * @flows: slots of the flow table
  * @hint: enum zrtt_hint_policy
+ * @mark_mask: bits of a packet's mark that tell its RTT, 0 = none
+ * @mark_shift: lowest of them
  * @strip: blank hints in forwarded packets
  * @handshake: take RTTs from TCP handshakes
  * @ecn: mark ECT packets
@@ -53,6 +57,8 @@ struct zrtt_params {
 	u32 limit;
 	u32 flows;
 	u32 hint;
+	u32 mark_mask;
+	u32 mark_shift;
 	bool strip;
 	bool handshake;
 	bool ecn;
@@ -105,6 +111,7 @@ struct zrtt_stats {
  * @bytes: its length
  * @segs: segments it stands for, 1 or more
  * @rtt_us: its hint, 0 = none
+ * @mark_us: RTT that its mark tells, 0 = none
  * @handshake: it is a TCP SYN or SYN-ACK
  * @ect: it can be marked
  */
@@ -113,6 +120,7 @@ struct zrtt_arrival {
 	u32 bytes;
 	u32 segs;
 	u32 rtt_us;
+	u32 mark_us;
 	bool handshake;
 	bool ect;
 };
@@ -164,10 +172,33 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	}
 }
 
+/* 0 for 0. */
+static inline u32 zrtt_lowest_bit(u32 x)
+{
+	return x & (~x + 1);
+}
+
+/* Can @mask select an RTT: adjacent bits, and no more than a hint has, or none? */
+static inline bool zrtt_mark_mask_valid(u32 mask)
+{
+	u32 low = zrtt_lowest_bit(mask);
+
+	return !(mask & (mask + low)) && mask <= (u64)low * ZRTT_MARK_MAX;
+}
+
+/* RTT in microseconds that the mark of a packet tells, 0 = none. */
+static inline u32 zrtt_mark_to_us(const struct zrtt_params *params, u32 mark)
+{
+	u32 units = (mark & params->mark_mask) >> params->mark_shift;
+
+	return units <= ZRTT_HINT_MAX ? zrtt_hint_to_us(units) : 0;
+}
+
 /* Fill in what follows from the parameters; to be called after any change. */
 static inline void zrtt_params_derive(struct zrtt_params *params)
 {
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
+	params->mark_shift = zrtt_log2(zrtt_lowest_bit(params->mark_mask)) >> ZRTT_Q16;
 	zrtt_ctl_derive(&params->ctl);
 }
 
@@ -317,6 +348,9 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,
 						      params->law.clamp, epoch);
 		stale |= f->source != ZRTT_RTT_HINT;
+	} else if (pkt->mark_us) {
+		stale |= zrtt_flow_mark(f, pkt->mark_us, epoch) &&
+			 f->source != ZRTT_RTT_MARK;
 	}
 	if (stale)
 		zrtt_refresh(params, vars, f, epoch);

@@ -50,6 +50,7 @@ void print_nl(void);
 		return print_color_##name(t, COLOR_NONE, key, fmt, value);	\
 	}
 
+ZRTT_PRINT(0xhex, unsigned long long)
 ZRTT_PRINT(bool, bool)
 ZRTT_PRINT(float, double)
 ZRTT_PRINT(lluint, unsigned long long)

@@ -32,7 +32,7 @@ from frames import (
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "ecn",
-    "tap", "handshake", "late",
+    "tap", "mark", "handshake", "late",
 )  # fmt: skip
 
 P_ONE = 1 << 30
@@ -90,6 +90,7 @@ PARAMETERS = [
     Parameter("mark_max", "0%", 0.0, "100%", 1.0),
     Parameter("flows", "64", 64, "4194304", 4_194_304),
     Parameter("hint", "clamp", "clamp", "ignore", "ignore"),
+    Parameter("mark_rtt", "0", "0", "0xffff0000", "0xffff0000"),
     Parameter("strip", "nostrip", False, "strip", True),
     Parameter("handshake", "nohandshake", False, "handshake", True),
     Parameter("ecn", "noecn", False, "ecn", True),
@@ -130,6 +131,8 @@ REFUSED_BY_TC = [
     "mode red",
     "controller pie",
     "hint believe",
+    "mark_rtt 0x5",
+    "mark_rtt 0x1ffff",
     "feedback 4",
     "tupdate",
 ]
@@ -175,6 +178,7 @@ _BAD_VALUES = {
     "MARK_MAX": (P_ONE + 1, U32_MAX),
     "FLOWS": (0, 1, 32, 63, 65, 96, 4_194_303, 8_388_608, U32_MAX),
     "HINT": (3, U32_MAX),
+    "MARK_RTT": (5, 0x1FFFF, 0x80000001, U32_MAX),
     "STRIP": (2, 255),
     "HANDSHAKE": (2, 255),
     "ECN": (2, 255),
@@ -316,6 +320,9 @@ HINTED_FLOWS = [
 ]  # fmt: skip
 
 
+PLAIN_FLOWS = [_v4(), _v4(proto=TCP), _v6(), _tcp()]
+
+
 @dataclass(frozen=True)
 class StripCase:
     """A frame with a hint, and the same as it must leave the queue."""
@@ -375,6 +382,7 @@ DATA = {
     "load": [LOAD_LINE],
     "hints": [case.line() for case in HINT_CASES],
     "hinted_flows": [frame.line() for frame in HINTED_FLOWS],
+    "plain_flows": [frame.line() for frame in PLAIN_FLOWS],
     "strip": [case.sent.line() for case in STRIP_CASES],
     "ecn": [frame.line() for frame in ECN_FRAMES],
     "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],

@@ -28,7 +28,7 @@ OUT = HERE.parents[1] / "out" / "functional"
 
 MODULES = (
     "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_tbf", "sch_netem",
-    "sch_ingress", "cls_matchall", "act_mirred",
+    "sch_ingress", "cls_matchall", "act_mirred", "act_skbedit",
 )  # fmt: skip
 
 

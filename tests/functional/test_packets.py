@@ -13,6 +13,7 @@ from cases import (
     HINTED_FLOWS,
     NONE,
     OK,
+    PLAIN_FLOWS,
     STRIP_CASES,
     HintCase,
     StripCase,
@@ -75,6 +76,41 @@ def test_hints_can_be_ignored(report: Report) -> None:
     qdisc = report.qdisc("hints.ignored")
     assert qdisc["packets"] == 2 * len(HINTED_FLOWS)
     assert qdisc["hint_ok"] == len(HINTED_FLOWS)
+
+
+# Marks
+
+
+@pytest.mark.parametrize("part", ["high", "low"])
+def test_mark_tells_the_rtt(report: Report, part: str) -> None:
+    qdisc = report.qdisc(f"mark.{part}")
+    assert qdisc["flows"] == qdisc["flows_marked"] == len(PLAIN_FLOWS)
+    assert qdisc["rtt_avg_us"] == pytest.approx(HINT_US, rel=1e-3)
+
+
+@pytest.mark.parametrize("part", ["zero", "reserved", "other_bits", "off"])
+def test_mark_tells_nothing(report: Report, part: str) -> None:
+    qdisc = report.qdisc(f"mark.{part}")
+    assert (qdisc["flows"], qdisc["flows_marked"]) == (len(PLAIN_FLOWS), 0)
+    assert qdisc["rtt_avg_us"] == 0
+
+
+def test_narrow_mark_has_the_unit_of_a_hint(report: Report) -> None:
+    assert report.qdisc("mark.narrow")["rtt_avg_us"] == 255 * 32
+
+
+def test_hint_is_preferred_to_a_mark(report: Report) -> None:
+    qdisc = report.qdisc("mark.hinted")
+    assert (qdisc["flows_hinted"], qdisc["flows_marked"]) == (len(HINTED_FLOWS), 0)
+    assert qdisc["rtt_avg_us"] == pytest.approx(HINT_US, rel=1e-3)
+
+
+def test_mark_is_preferred_to_an_ignored_hint_and_to_the_handshake(report: Report) -> None:
+    ignored, bulk = report.qdisc("mark.ignored"), report.qdisc("mark.bulk")
+    assert (ignored["flows_hinted"], ignored["flows_marked"]) == (0, len(HINTED_FLOWS))
+    assert (bulk["flows_handshake"], bulk["flows_marked"]) == (0, 1)
+    for qdisc in (ignored, bulk):
+        assert qdisc["rtt_avg_us"] == pytest.approx(2 * HINT_US, rel=1e-3)
 
 
 # Stripping

@@ -45,7 +45,8 @@ ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 DEFAULT_LINE = (
     "mode zrtt limit 1000 controller pi2 target 15ms tupdate 16ms threshold 100 "
     "freeze 50ms increment 2% decrement 0.2% alpha capped alpha_max 1.25 pth 4% "
-    "feedback 2 mark_max 10% flows 16384 hint clamp nostrip handshake ecn split_gso"
+    "feedback 2 mark_max 10% flows 16384 hint clamp nomark_rtt nostrip handshake ecn "
+    "split_gso"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -64,6 +65,7 @@ DEFAULTS = {
     "MARK_MAX": round(0.1 * P_ONE),
     "FLOWS": 16384,
     "HINT": 0,
+    "MARK_RTT": 0,
     "STRIP": 0,
     "HANDSHAKE": 1,
     "ECN": 1,
@@ -178,7 +180,7 @@ def test_help_names_every_keyword(tc: Tc) -> None:
     assert request is None and done.returncode == 1
     usage = set(re.findall(r"\w+", done.stderr))
     keywords = {name.lower() for name in ATTRS} - {"alpha_law"}
-    assert keywords | {off for _, off in FLAGS.values()} <= usage
+    assert keywords | {off for _, off in FLAGS.values()} | {"nomark_rtt"} <= usage
     assert set().union(*WORDS.values()) <= usage
 
 
@@ -243,6 +245,15 @@ def test_flags(tc: Tc, name: str) -> None:
         ("alpha_max 4.0", "ALPHA_MAX", 4 * ALPHA_ONE),
         ("limit 5 limit 6", "LIMIT", 6),
         ("ecn noecn", "ECN", 0),
+        ("mark_rtt 0xffff", "MARK_RTT", 0xFFFF),
+        ("mark_rtt 0xffff0000", "MARK_RTT", 0xFFFF0000),
+        ("mark_rtt 0x80000000", "MARK_RTT", 1 << 31),
+        ("mark_rtt 1", "MARK_RTT", 1),
+        ("mark_rtt 4080", "MARK_RTT", 0xFF0),
+        ("mark_rtt 0", "MARK_RTT", 0),
+        ("nomark_rtt", "MARK_RTT", 0),
+        ("mark_rtt 0xff nomark_rtt", "MARK_RTT", 0),
+        ("nomark_rtt mark_rtt 0xff", "MARK_RTT", 0xFF),
     ],
 )
 def test_values(tc: Tc, line: str, name: str, value: int) -> None:
@@ -264,6 +275,7 @@ def test_locale_does_not_matter(tc: Tc) -> None:
     assert done.returncode == 1 and request is None
 
 
+MASKS = ["0x5", "0x1ffff", "0xffff8000", "0xffffffff", "0x80000001", "0x100000000", "-1", "x", "0x"]
 COUNTS = ["-1", "1.5", "x", "0x10", "4294967297", "18446744073709551617", "5p"]
 NUMBERS = ["-1", "x", ".", "1.2.3", "1e0", "0x1", "nan", "inf", "9" * 400]
 TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
@@ -288,6 +300,7 @@ TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
         ("mark_max", "0%..100%", ["100.001%", "-0.1", "10%x"]),
         ("flows", "64..4194304 and a power of two", ["63", "100", "8388608", "0"]),
         ("hint", "clamp | trust | ignore", ["off"]),
+        ("mark_rtt", "0..16 adjacent bits", MASKS),
     ],
 )
 def test_refusals_name_the_parameter_and_its_range(
@@ -330,6 +343,9 @@ def test_text_can_be_typed_back_without_loss(tc: Tc) -> None:
     lows = {name: low for name, (low, _) in ranges.items()}
     highs = {name: high for name, (_, high) in ranges.items()}
     drawn = [{n: rng.randint(*r) for n, r in ranges.items()} for _ in range(60)]
+    for values in drawn:
+        bits = rng.randint(1, 16)
+        values["MARK_RTT"] = ((1 << bits) - 1) << rng.randint(0, 32 - bits)
     for values in [lows, highs, *drawn]:
         options = DEFAULTS | values | {"ALPHA_LAW": ALPHA_FIXED}
         assert tc.sent(line_of(tc.shown(options))) == options
@@ -354,6 +370,7 @@ def test_json_options(tc: Tc) -> None:
         "mark_max": 0.1,
         "flows": 16384,
         "hint": "clamp",
+        "mark_rtt": "0",
         "strip": False,
         "handshake": True,
         "ecn": True,
@@ -362,6 +379,9 @@ def test_json_options(tc: Tc) -> None:
     assert all(isinstance(options[name.lower()], bool) for name in FLAGS)
     fixed = DEFAULTS | {"ALPHA_LAW": ALPHA_FIXED, "ALPHA": ALPHA_ONE * 3 // 2}
     assert tc.shown_json(fixed)["options"]["alpha"] == 1.5
+    marked = DEFAULTS | {"MARK_RTT": 0xFFFF0000}
+    assert tc.shown_json(marked)["options"]["mark_rtt"] == "0xffff0000"
+    assert "hint clamp mark_rtt 0xffff0000 nostrip" in line_of(tc.shown(marked))
 
 
 def test_words_of_a_newer_kernel(tc: Tc) -> None:

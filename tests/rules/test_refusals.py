@@ -38,6 +38,7 @@ RANGES = {
     "FEEDBACK": ("0", "TC_ZRTT_FEEDBACK_MAX", 1),
     "MARK_MAX": ("0", "TC_ZRTT_P_ONE", 1),
     "FLOWS": ("TC_ZRTT_FLOWS_MIN", "TC_ZRTT_FLOWS_MAX", 1),
+    "MARK_RTT": ("0", "TC_ZRTT_MARK_BITS_MAX", 1),
 }
 # attribute -> prefix of the enumerators whose names are the words
 WORDS = {

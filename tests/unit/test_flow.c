@@ -198,6 +198,9 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 				       unit_spread(seed, 1, 4000000));
 		break;
 	case 2:
+		zrtt_flow_mark(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US), epoch);
+		break;
+	case 3:
 		/* now and then: a resize is a rare event */
 		if (unit_between(seed, 0, 99))
 			return;
@@ -509,6 +512,46 @@ static void hint_is_remembered_then_the_handshake_counts(void **state)
 	assert_int_equal(f.rtt_us, 0);
 }
 
+static void mark_is_taken_as_it_is_and_smoothed(void **state)
+{
+	struct zrtt_flow f = { .passive_us = 40000 };
+
+	(void)state;
+	assert_true(zrtt_flow_mark(&f, 400000, START));
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_MARK);
+	assert_int_equal(f.rtt_us, 400000);
+	assert_true(zrtt_flow_mark(&f, 300000, START + 1));
+	zrtt_flow_choose_rtt(&f, START + 1);
+	assert_near(f.rtt_us, 390000, 5);
+	zrtt_flow_choose_rtt(&f, START + 1 + ZRTT_RTT_EPOCHS);
+	assert_int_equal(f.source, ZRTT_RTT_MARK);
+	zrtt_flow_choose_rtt(&f, START + 2 + ZRTT_RTT_EPOCHS);
+	assert_int_equal(f.source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f.rtt_us, 40000);
+}
+
+/* Hint and mark share their place: neither is averaged with the other. */
+static void hint_is_preferred_to_a_mark_while_it_is_remembered(void **state)
+{
+	struct zrtt_flow f = {};
+
+	(void)state;
+	assert_true(zrtt_flow_mark(&f, 50000, START));
+	zrtt_flow_hint(&f, 30000, true, START);
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_HINT);
+	assert_int_equal(f.rtt_us, 30000);
+	assert_false(zrtt_flow_mark(&f, 50000, START + ZRTT_RTT_EPOCHS));
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS);
+	assert_int_equal(f.source, ZRTT_RTT_HINT);
+	assert_int_equal(f.rtt_us, 30000);
+	assert_true(zrtt_flow_mark(&f, 50000, START + ZRTT_RTT_EPOCHS + 1));
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS + 1);
+	assert_int_equal(f.source, ZRTT_RTT_MARK);
+	assert_int_equal(f.rtt_us, 50000);
+}
+
 /* All that is known of a flow, without its place. */
 static struct zrtt_flow knowledge(const struct zrtt_flow *f)
 {
@@ -623,6 +666,8 @@ int main(void)
 		cmocka_unit_test(hint_is_smoothed_with_the_papers_weight),
 		cmocka_unit_test(hint_is_bounded_by_what_was_seen),
 		cmocka_unit_test(hint_is_remembered_then_the_handshake_counts),
+		cmocka_unit_test(mark_is_taken_as_it_is_and_smoothed),
+		cmocka_unit_test(hint_is_preferred_to_a_mark_while_it_is_remembered),
 		cmocka_unit_test(larger_table_keeps_every_flow),
 		cmocka_unit_test(smaller_table_keeps_the_flows_seen_last),
 	};

@@ -96,6 +96,7 @@ static void defaults_are_within_their_ranges(void **state)
 	assert_in_range(p.law.feedback, 0, TC_ZRTT_FEEDBACK_MAX);
 	assert_in_range(p.law.mark_max_q30, 0, TC_ZRTT_P_ONE);
 	assert_int_equal(p.mode, ZRTT_MODE_ZRTT);
+	assert_int_equal(p.mark_mask, 0);
 	assert_true(p.ecn && p.split_gso && !p.strip);
 }
 
@@ -156,6 +157,7 @@ static void preset_leaves_what_is_not_its_own(void **state)
 	zrtt_params_init(&p);
 	p.limit = 77;
 	p.flows = 128;
+	p.mark_mask = 0xff00;
 	p.strip = true;
 	p.ecn = false;
 	p.split_gso = false;
@@ -165,6 +167,7 @@ static void preset_leaves_what_is_not_its_own(void **state)
 		assert_int_equal(p.limit, 77);
 		assert_int_equal(p.flows, 128);
 		assert_int_equal(p.ctl.target_us, 5000);
+		assert_int_equal(p.mark_mask, 0xff00);
 		assert_true(p.strip && !p.ecn && !p.split_gso);
 	}
 }
@@ -326,6 +329,86 @@ static void clamped_hints_are_counted(void **state)
 	free_queue(q);
 }
 
+static void mark_mask_has_up_to_16_adjacent_bits(void **state)
+{
+	u32 bits, shift, i;
+	u64 seed = 31;
+
+	(void)state;
+	assert_true(zrtt_mark_mask_valid(0));
+	for (bits = 1; bits <= 32; bits++)
+		for (shift = 0; shift <= 32 - bits; shift++)
+			assert_int_equal(zrtt_mark_mask_valid((u32)(((1ULL << bits) - 1)
+								    << shift)),
+					 bits <= TC_ZRTT_MARK_BITS_MAX);
+	/* anything with a hole in it */
+	for (i = 0; i < 100000; i++) {
+		u32 low = 1U << unit_between(&seed, 0, 29);
+		u32 mask = low | low << 2 | ((u32)unit_random(&seed) & ~(2 * low - 1));
+
+		assert_false(zrtt_mark_mask_valid(mask & ~(2 * low)));
+	}
+}
+
+static void mark_has_the_unit_and_the_range_of_a_hint(void **state)
+{
+	struct zrtt_params p;
+	u32 shift;
+
+	(void)state;
+	zrtt_params_init(&p);
+	assert_int_equal(zrtt_mark_to_us(&p, UINT32_MAX), 0);
+	for (shift = 0; shift <= 16; shift++) {
+		u32 rest = ~(0xffffU << shift);
+
+		p.mark_mask = 0xffffU << shift;
+		zrtt_params_derive(&p);
+		assert_int_equal(zrtt_mark_to_us(&p, rest), 0);
+		assert_int_equal(zrtt_mark_to_us(&p, rest | 1U << shift), 32);
+		assert_int_equal(zrtt_mark_to_us(&p, rest | 65534U << shift),
+				 ZRTT_HINT_MAX_US);
+		assert_int_equal(zrtt_mark_to_us(&p, UINT32_MAX), 0);
+	}
+	/* all bits of a narrower field are a value like any other */
+	p.mark_mask = 0x3ff0;
+	zrtt_params_derive(&p);
+	assert_int_equal(zrtt_mark_to_us(&p, UINT32_MAX), 0x3ff * 32);
+}
+
+/* An unconfirmed hint weighs 4 at most under clamp, the operator's word does not. */
+static void mark_is_not_clamped(void **state)
+{
+	struct zrtt_arrival far = { .tag = 1, .bytes = 1000, .segs = 1 };
+	struct zrtt_arrival near = { .tag = 2, .bytes = 1000, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u64 now;
+
+	(void)state;
+	q->params.law.alpha_kind = ZRTT_ALPHA_FIXED;
+	q->params.law.alpha_q16 = 2 * ZRTT_Q16_ONE;
+	q->params.law.feedback = 0;
+	far.mark_us = 195000;
+	near.mark_us = 5000;
+	for (now = S; now < 2 * S; now += MS) {
+		if (zrtt_tick_due(&q->params, &q->vars, now))
+			zrtt_tick(&q->params, &q->vars, 15000, now);
+		arrive(q, &far, now);
+		arrive(q, &near, now);
+	}
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_MARK], 2);
+	assert_near(flow_of(q, 2, now)->weight_q16 / 65536.0, 400, 10);
+	near.rtt_us = 5000;
+	arrive(q, &near, now);
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HINT], 1);
+	assert_near(flow_of(q, 2, now)->weight_q16 / 65536.0, 4, 0.1);
+	/* a mark behind a hint changes nothing */
+	near.rtt_us = 0;
+	near.mark_us = 195000;
+	assert_int_equal(arrive(q, &near, now)->rtt_us, 5000);
+	check_table(&q->vars.table);
+	free_queue(q);
+}
+
 static void blue_is_paid_at_the_end_of_an_idle_time(void **state)
 {
 	struct queue *q = new_queue(ZRTT_MODE_BLUE, 64);
@@ -451,6 +534,8 @@ static struct zrtt_arrival random_arrival(u64 *seed)
 
 	if (unit_random(seed) & 1)
 		pkt.rtt_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US);
+	if (unit_random(seed) & 1)
+		pkt.mark_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US);
 	return pkt;
 }
 
@@ -515,6 +600,9 @@ int main(void)
 		cmocka_unit_test(handshake_gives_the_rtt_without_our_own_queue),
 		cmocka_unit_test(repeated_syn_is_not_its_own_answer),
 		cmocka_unit_test(clamped_hints_are_counted),
+		cmocka_unit_test(mark_mask_has_up_to_16_adjacent_bits),
+		cmocka_unit_test(mark_has_the_unit_and_the_range_of_a_hint),
+		cmocka_unit_test(mark_is_not_clamped),
 		cmocka_unit_test(blue_is_paid_at_the_end_of_an_idle_time),
 		cmocka_unit_test(pi2_forgets_over_an_idle_time),
 		cmocka_unit_test(flood_pays_until_it_gets_no_more_than_others),

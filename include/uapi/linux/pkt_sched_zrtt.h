@@ -72,6 +72,7 @@ enum {
 	TCA_ZRTT_HANDSHAKE,	/* u8, 0 or 1: take RTTs from TCP handshakes */
 	TCA_ZRTT_ECN,		/* u8, 0 or 1: mark ECT packets */
 	TCA_ZRTT_SPLIT_GSO,	/* u8, 0 or 1: queue the segments of a GSO packet */
+	TCA_ZRTT_MARK_RTT,	/* u32, bits of skb->mark with the RTT, 32 us; 0 = off */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -95,6 +96,7 @@ enum {
 #define TC_ZRTT_FEEDBACK_MAX	3		/* exponent, from 0 */
 #define TC_ZRTT_FLOWS_MIN	64		/* slots */
 #define TC_ZRTT_FLOWS_MAX	(1U << 22)	/* slots */
+#define TC_ZRTT_MARK_BITS_MAX	16		/* adjacent bits of mark_rtt, from 0 */
 
 /*
  * Extended statistics. Fields are only ever appended: a reader accepts a
@@ -127,6 +129,7 @@ struct tc_zrtt_xstats {
 	__u32 maxq;		/* largest backlog_packets so far */
 	__u32 dq_rate;		/* departure rate, bytes per second */
 	__u64 drop_late;	/* packets dropped at the head, older than 10 targets */
+	__u64 flows_marked;	/* live flows whose RTT comes from skb->mark */
 };
 
 #endif
