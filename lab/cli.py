@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from lab import build, grid, initramfs, kernels, report, table
-from lab.commands import crosscheck, demo, figures, flent, kernel, mininet, run, sweep
+from lab.commands import bench, crosscheck, demo, figures, flent, kernel, mininet, run, sweep
 from lab.commands import report as report_command
 from lab.engine import GuestError
 from lab.mininet_build import MininetError
@@ -15,7 +15,7 @@ from lab.result import ResultError
 from lab.scenario import ScenarioError
 from lab.units import UnitError
 
-COMMANDS = (run, demo, sweep, flent, report_command, figures, crosscheck, mininet, kernel)
+COMMANDS = (run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, kernel)
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
     ScenarioError,

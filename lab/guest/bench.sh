@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# Measures the cells of $LAB/plan. A line of it is
+#	WORDS OF A QDISC | PARAMETERS OF QBENCH
+# and gives what qbench says, and an empty line.
+set -eu
+
+# BLUE moves P_b at most once in its freeze time, 10 s, counted from the boot:
+# the cells that mark take the first step after these.
+sleep 11
+
+while IFS='|' read -r qdisc parameters; do
+	ip link add q0 type dummy
+	# shellcheck disable=SC2086 # lists of words
+	{
+		tc qdisc add dev q0 root $qdisc
+		insmod "$LAB/qbench.ko" dev=q0 $parameters
+	}
+	cat /sys/module/qbench/parameters/result >>"$RESULT"
+	rmmod qbench
+	ip link del q0
+	echo "measured $qdisc"
+done <"$LAB/plan"
