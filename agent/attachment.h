@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The agent at one device: from the command line to the pins, and back.
+ */
+#ifndef _AGENT_ATTACHMENT_H
+#define _AGENT_ATTACHMENT_H
+
+#include "options.h"
+#include "pins.h"
+
+/* All for devices of the namespace that the program is in; 0 or -1. */
+int attach_device(const struct options *options, const char *dev);
+int attach_all(const struct options *options);
+int detach_device(const char *dev);
+int detach_namespace(const char *name);
+
+/* Of all namespaces; 0 or -1. */
+int detach_all(void);
+
+/* Forget attachments whose device or namespace is gone. */
+void forget_stale(void);
+
+/* The attachment of a device: 0, or -1 after a message. */
+int find_attachment(const char *dev, struct pins *pins);
+
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "netns.h"
+#include "report.h"
+
+#define NETNS_DIR	"/run/netns"	/* of ip-netns(8) */
+
+static ino_t home;
+
+int netns_init(void)
+{
+	home = netns_id();
+	return home ? 0 : refuse("/proc/self/ns/net", "%s", strerror(errno));
+}
+
+ino_t netns_home(void)
+{
+	return home;
+}
+
+static ino_t id_of(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) ? 0 : status.st_ino;
+}
+
+ino_t netns_id(void)
+{
+	return id_of("/proc/self/ns/net");
+}
+
+static int enter_path(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	err = setns(fd, CLONE_NEWNET) ? -errno : 0;
+	close(fd);
+	return err;
+}
+
+int netns_enter(const char *name)
+{
+	char path[PATH_MAX];
+	int err;
+
+	snprintf(path, sizeof(path), "%s%s",
+		 strchr(name, '/') ? "" : NETNS_DIR "/", name);
+	err = enter_path(path);
+	if (err == -ENOENT)
+		return refuse(name, "no such network namespace");
+	if (err == -EINVAL)
+		return refuse(name, "not a network namespace");
+	return err ? refuse(name, "%s", strerror(-err)) : 0;
+}
+
+/* Find @id as FOLDER/NAME/suffix; @path, if found, is what leads to it. */
+static bool find_in(const char *folder, const char *suffix, ino_t id,
+		    char path[PATH_MAX], char name[NETNS_TEXT_MAX])
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return false;
+	while (!found && (entry = readdir(dir))) {
+		snprintf(path, PATH_MAX, "%s/%s%s", folder, entry->d_name, suffix);
+		snprintf(name, NETNS_TEXT_MAX, "%s", entry->d_name);
+		found = id_of(path) == id;
+	}
+	closedir(dir);
+	return found;
+}
+
+int netns_enter_id(ino_t id)
+{
+	char name[NETNS_TEXT_MAX], path[PATH_MAX];
+
+	if (netns_id() == id)
+		return 0;
+	if (!find_in(NETNS_DIR, "", id, path, name) &&
+	    !find_in("/proc", "/ns/net", id, path, name))
+		return -1;
+	return enter_path(path) ? -1 : 0;
+}
+
+void netns_name(ino_t id, char name[NETNS_TEXT_MAX])
+{
+	char path[PATH_MAX];
+
+	if (!find_in(NETNS_DIR, "", id, path, name))
+		snprintf(name, NETNS_TEXT_MAX, "net:[%lu]", (unsigned long)id);
+}

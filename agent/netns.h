@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Network namespaces, by name and by the inode number that identifies one.
+ */
+#ifndef _AGENT_NETNS_H
+#define _AGENT_NETNS_H
+
+#include <sys/types.h>
+
+#define NETNS_TEXT_MAX	256	/* bytes of a namespace's name */
+
+/* Remember the namespace that the program was started in. 0 or -1. */
+int netns_init(void);
+
+/* Enter a namespace of ip-netns(8), or that of a path. 0 or -1. */
+int netns_enter(const char *name);
+
+/* Enter a namespace that some process or name holds. 0, or -1 if none does. */
+int netns_enter_id(ino_t id);
+
+/* The namespace that the program is in. */
+ino_t netns_id(void);
+
+/* The namespace that the program was started in. */
+ino_t netns_home(void);
+
+/* What ip-netns(8) calls a namespace, else net:[INODE]. */
+void netns_name(ino_t id, char name[NETNS_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <bpf/bpf.h>
+
+#include "report.h"
+#include "scope.h"
+#include "zrtt_agent.h"
+
+/*
+ * Not 100.64.0.0/10: that is the provider's side of a carrier-grade NAT
+ * (RFC 6598), hence another domain than the sender's.
+ */
+static const char *const private_prefixes[] = {
+	"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16",	/* RFC 1918 */
+	"169.254.0.0/16",					/* RFC 3927 */
+	"127.0.0.0/8",						/* RFC 1122 */
+	"fc00::/7",						/* RFC 4193 */
+	"fe80::/10", "::1/128",					/* RFC 4291 */
+};
+
+static unsigned int address_bits(int family)
+{
+	return family == AF_INET ? 32 : 128;
+}
+
+static bool same_bits(const unsigned char *a, const unsigned char *b,
+		      unsigned int bits)
+{
+	unsigned int bytes = bits / 8;
+	unsigned char mask = 0xff00 >> bits % 8;
+
+	if (memcmp(a, b, bytes))
+		return false;
+	return bits % 8 == 0 || !((a[bytes] ^ b[bytes]) & mask);
+}
+
+static void clear_host_bits(struct prefix *prefix)
+{
+	unsigned int bytes = prefix->bits / 8;
+
+	if (prefix->bits % 8)
+		prefix->address[bytes++] &= 0xff00 >> prefix->bits % 8;
+	memset(prefix->address + bytes, 0, sizeof(prefix->address) - bytes);
+}
+
+static bool covers(const struct prefix *wide, const struct prefix *narrow)
+{
+	return wide->family == narrow->family && wide->bits <= narrow->bits &&
+	       same_bits(wide->address, narrow->address, wide->bits);
+}
+
+/* Add a prefix that does not lie in another. */
+static void scope_add(struct scope *scope, struct prefix prefix)
+{
+	size_t i;
+
+	clear_host_bits(&prefix);
+	for (i = 0; i < scope->count; i++) {
+		if (covers(&scope->prefixes[i], &prefix))
+			return;
+	}
+	scope->prefixes = realloc(scope->prefixes,
+				  (i + 1) * sizeof(*scope->prefixes));
+	if (!scope->prefixes)
+		out_of_memory();
+	scope->prefixes[scope->count++] = prefix;
+}
+
+static void scope_add_any(struct scope *scope)
+{
+	scope_add(scope, (struct prefix){ .family = AF_INET });
+	scope_add(scope, (struct prefix){ .family = AF_INET6 });
+}
+
+static int parse_bits(const char *text, unsigned int max, unsigned int *bits)
+{
+	unsigned long value;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	value = strtoul(text, &end, 10);
+	if (*end || value > max)
+		return -1;
+	*bits = value;
+	return 0;
+}
+
+int scope_parse(struct scope *scope, const char *text)
+{
+	const char *slash = strchrnul(text, '/');
+	char address[INET6_ADDRSTRLEN] = "";
+	struct prefix prefix = { };
+
+	if (!strcmp(text, "any")) {
+		scope_add_any(scope);
+		return 0;
+	}
+	if ((size_t)(slash - text) >= sizeof(address))
+		return -1;
+	memcpy(address, text, slash - text);
+	prefix.family = strchr(address, ':') ? AF_INET6 : AF_INET;
+	if (inet_pton(prefix.family, address, prefix.address) != 1)
+		return -1;
+	prefix.bits = address_bits(prefix.family);
+	if (*slash && parse_bits(slash + 1, prefix.bits, &prefix.bits))
+		return -1;
+	scope_add(scope, prefix);
+	return 0;
+}
+
+static const unsigned char *bytes_of(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return (void *)&((const struct sockaddr_in *)address)->sin_addr;
+	return (void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
+}
+
+static unsigned int mask_bits(const struct sockaddr *mask, unsigned int max)
+{
+	const unsigned char *bytes = bytes_of(mask);
+	unsigned int bits = 0;
+
+	while (bits < max && bytes[bits / 8] & (0x80 >> bits % 8))
+		bits++;
+	return bits;
+}
+
+int scope_default(struct scope *scope, const char *dev)
+{
+	struct ifaddrs *list, *at;
+	size_t i;
+
+	for (i = 0; i < sizeof(private_prefixes) / sizeof(*private_prefixes); i++)
+		scope_parse(scope, private_prefixes[i]);
+
+	if (getifaddrs(&list))
+		return -errno;
+	for (at = list; at; at = at->ifa_next) {
+		const struct sockaddr *address = at->ifa_addr;
+		struct prefix prefix = { };
+
+		if (strcmp(at->ifa_name, dev) || !address || !at->ifa_netmask)
+			continue;
+		if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
+			continue;
+		/* Of a point-to-point link the peer is on-link. */
+		if (at->ifa_flags & IFF_POINTOPOINT && at->ifa_dstaddr)
+			address = at->ifa_dstaddr;
+		prefix.family = address->sa_family;
+		prefix.bits = mask_bits(at->ifa_netmask,
+					address_bits(prefix.family));
+		memcpy(prefix.address, bytes_of(address),
+		       address_bits(prefix.family) / 8);
+		if (prefix.bits)
+			scope_add(scope, prefix);
+	}
+	freeifaddrs(list);
+	return 0;
+}
+
+size_t scope_count(const struct scope *scope, int family)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < scope->count; i++)
+		count += scope->prefixes[i].family == family;
+	return count;
+}
+
+int scope_store(const struct scope *scope, int map4_fd, int map6_fd)
+{
+	const __u8 value = 1;
+	size_t i;
+
+	for (i = 0; i < scope->count; i++) {
+		const struct prefix *prefix = &scope->prefixes[i];
+		struct zrtt_agent_prefix4 key4 = { .bits = prefix->bits };
+		struct zrtt_agent_prefix6 key6 = { .bits = prefix->bits };
+		int err;
+
+		memcpy(&key4.address, prefix->address, sizeof(key4.address));
+		memcpy(&key6.address, prefix->address, sizeof(key6.address));
+		if (prefix->family == AF_INET)
+			err = bpf_map_update_elem(map4_fd, &key4, &value, BPF_ANY);
+		else
+			err = bpf_map_update_elem(map6_fd, &key6, &value, BPF_ANY);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int scope_load(struct scope *scope, int map4_fd, int map6_fd)
+{
+	struct zrtt_agent_prefix4 key4, *last4 = NULL;
+	struct zrtt_agent_prefix6 key6, *last6 = NULL;
+	struct prefix prefix;
+	int err;
+
+	while (!(err = bpf_map_get_next_key(map4_fd, last4, &key4))) {
+		prefix = (struct prefix){ .family = AF_INET, .bits = key4.bits };
+		memcpy(prefix.address, &key4.address, sizeof(key4.address));
+		scope_add(scope, prefix);
+		last4 = &key4;
+	}
+	if (err != -ENOENT)
+		return err;
+	while (!(err = bpf_map_get_next_key(map6_fd, last6, &key6))) {
+		prefix = (struct prefix){ .family = AF_INET6, .bits = key6.bits };
+		memcpy(prefix.address, &key6.address, sizeof(key6.address));
+		scope_add(scope, prefix);
+		last6 = &key6;
+	}
+	return err == -ENOENT ? 0 : err;
+}
+
+void prefix_format(const struct prefix *prefix, char text[PREFIX_TEXT_MAX])
+{
+	char address[INET6_ADDRSTRLEN];
+
+	inet_ntop(prefix->family, prefix->address, address, sizeof(address));
+	snprintf(text, PREFIX_TEXT_MAX, "%s/%u", address, prefix->bits);
+}
+
+void scope_free(struct scope *scope)
+{
+	free(scope->prefixes);
+	*scope = (struct scope){ };
+}
