@@ -5,6 +5,8 @@
 #   make test      set up, build, and run all tests
 #   make           the module and the tc plugin, for the running kernel
 #   make install   both, with the man page
+#   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
+#   make install-agent
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -16,7 +18,8 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin demo test install uninstall clean check-kernel help
+.PHONY: all modules plugin agent demo test install install-agent uninstall clean \
+	check-kernel help
 
 all: modules plugin
 
@@ -25,6 +28,9 @@ modules: check-kernel
 
 plugin:
 	$(MAKE) -C tc-plugin
+
+agent:
+	$(MAKE) -C agent
 
 demo:
 	@lab/setup.sh
@@ -39,11 +45,16 @@ install: all
 	$(if $(DESTDIR),,depmod -a)
 	$(MAKE) -C tc-plugin install
 
+# Apart, as senders need no module and routers no agent.
+install-agent:
+	$(MAKE) -C agent install
+
 uninstall:
 	rm -f $(DESTDIR)/lib/modules/*/updates/sch_zrtt.ko* \
 		$(DESTDIR)/lib/modules/*/extra/sch_zrtt.ko*
 	$(if $(DESTDIR),,depmod -a)
 	$(MAKE) -C tc-plugin uninstall
+	$(MAKE) -C agent uninstall
 
 clean:
 	$(MAKE) -C tc-plugin clean
@@ -60,4 +71,4 @@ check-kernel:
 		     "$(KERNEL_MIN) or newer is needed" >&2; exit 1; }
 
 help:
-	@sed -n '4,11s/^#//p' Makefile
+	@sed -n '4,13s/^#//p' Makefile

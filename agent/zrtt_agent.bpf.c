@@ -431,7 +431,8 @@ static __always_inline bool peer_in_scope(const struct bpf_sock_ops *ops)
 
 /*
  * Called with every segment, and, to cut segments such that they leave room,
- * without one. Room is always left, so that a hint never makes one too long.
+ * without one. Room is always left, so that a hint never makes one too long;
+ * a segment without data, which may come before any cut, has room.
  */
 static __always_inline void reserve(struct bpf_sock_ops *ops,
 				    struct agent_state *state)
@@ -440,7 +441,7 @@ static __always_inline void reserve(struct bpf_sock_ops *ops,
 		state->reserved = !bpf_reserve_hdr_opt(ops, ZRTT_HINT_TCP_LEN, 0);
 		return;
 	}
-	if (!state->reserved)
+	if (!state->reserved && ops->skb_len)
 		return;
 	if (ops->rtt_min == RTT_UNKNOWN_US)
 		state->fate = ZRTT_AGENT_NO_RTT;
