@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the agent says it did is what was seen. That the sum is right, Status checks."""
+
+from __future__ import annotations
+
+import pytest
+from agents import Agent, run
+from carriers import each_carrier
+from flows import connection
+from hosts import Network
+
+BYTES = 1_000_000
+
+
+@pytest.mark.parametrize("options", [(), ("--every-packet",)], ids=["sampled", "every packet"])
+@each_carrier
+def test_counters_are_what_was_seen(
+    net: Network, agent: Agent, encoding: str, family: int, options: tuple[str, ...]
+) -> None:
+    agent.attach(*options, encoding=encoding)
+    with net.seen("a", "a0") as seen:
+        with connection(net, family) as flow:
+            flow.push(BYTES)
+            flow.trickle(0.12)
+        net.ping(family)
+        sent = [packet for packet in seen.packets() if packet.outgoing]
+    status = agent.status()
+    assert status.packets == len(sent)
+    assert status.stamped == len([packet for packet in sent if packet.hints]) > 0
+    assert status.skipped["not_tcp"] == 1
+
+
+def test_status_says_how_it_was_attached(net: Network, agent: Agent) -> None:
+    agent.attach("--every-packet", "--to", "10.0.0.0/8")
+    status = agent.status()
+    assert (status.netns, status.dev, status.encoding) == (net.a.name, "a0", "ip")
+    assert status.every_packet
+    assert status.to == ["10.0.0.0/8"]
+    assert (status.packets, status.stamped) == (0, 0)
+
+
+def test_status_in_words(net: Network, agent: Agent) -> None:
+    agent.attach()
+    with connection(net, 4) as flow:
+        flow.push(1000)
+    status = agent.status()
+    words = run("status", "a0", "--netns", net.a.name).stdout
+    assert "a0" in words and "ip" in words
+    assert str(status.packets) in words and str(status.stamped) in words
+
+
+@pytest.mark.old_too
+@pytest.mark.parametrize("encoding", ["ip", "tcp"])
+def test_status_says_where_it_is(net: Network, agent: Agent, place: str, encoding: str) -> None:
+    """Old kernels have no tcx."""
+    agent.attach(encoding=encoding)
+    expected = "cgroup" if encoding == "tcp" else "clsact" if place == "6.1" else "tcx"
+    assert agent.status().attached == expected

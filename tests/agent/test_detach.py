@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The agent leaves nothing behind, whichever way it goes."""
+
+from __future__ import annotations
+
+import pytest
+from agents import Agent, done, statuses
+from flows import connection
+from hosts import Network
+from kernel_objects import filters, left_of, present
+
+each_encoding = pytest.mark.parametrize("encoding", ["ip", "tcp"])
+USERS_FILTER = "u32 match u32 0 0 action ok"
+
+
+@pytest.mark.old_too
+@each_encoding
+def test_detach_leaves_nothing(net: Network, agent: Agent, encoding: str) -> None:
+    before, tc_before = present(), filters(net.a, "a0")
+    agent.attach(encoding=encoding)
+    made = present(before)
+    assert made.programs and made.maps
+    with connection(net, 4) as flow:
+        flow.push(100_000)
+        agent.detach()
+        flow.push(100_000)
+    assert not left_of(made), left_of(made)
+    assert filters(net.a, "a0") == tc_before
+    assert statuses("--netns", net.a.name) == []
+
+
+@each_encoding
+def test_a_deleted_device_leaves_nothing(net: Network, agent: Agent, encoding: str) -> None:
+    before = present()
+    net.a.ip("link", "add", "v0", "type", "veth", "peer", "name", "v1")
+    agent.attach(dev="v0", encoding=encoding)
+    made = present(before)
+    net.a.ip("link", "del", "v0")
+    assert statuses("--netns", net.a.name) == []
+    net.a.ip("link", "add", "v0", "type", "veth", "peer", "name", "v1")
+    assert statuses("--netns", net.a.name) == []
+    agent.attach(dev="v0", encoding=encoding)
+    again = present(before)
+    agent.detach(dev="v0")
+    assert not left_of(made), left_of(made)
+    assert not left_of(again), left_of(again)
+
+
+@each_encoding
+def test_a_deleted_namespace_leaves_nothing(net: Network, agent: Agent, encoding: str) -> None:
+    before = present()
+    agent.attach(encoding=encoding)
+    made = present(before)
+    net.a.delete()
+    assert net.a.name not in {status.netns for status in statuses()}
+    assert not left_of(made), left_of(made)
+
+
+@pytest.mark.old_too
+def test_filters_of_the_user_stay(net: Network, agent: Agent) -> None:
+    net.a.tc("qdisc", "add", "dev", "a0", "clsact")
+    net.a.tc("filter", "add", "dev", "a0", "egress", "protocol", "all", *USERS_FILTER.split())
+    before = filters(net.a, "a0")
+    agent.attach()
+    agent.detach()
+    assert filters(net.a, "a0") == before
+
+
+def test_a_second_attach_replaces_the_first(net: Network, agent: Agent) -> None:
+    before = present()
+    agent.attach()
+    agent.attach("--every-packet")
+    assert agent.status().every_packet
+    with net.seen("b", "b0") as seen, connection(net, 4) as flow:
+        for _ in range(5):
+            flow.push(100)
+        assert {len(packet.hints) for packet in seen.packets() if packet.hints} == {1}
+    made = present(before)
+    agent.detach()
+    assert not left_of(made), left_of(made)
+
+
+def test_encodings_change_places(net: Network, agent: Agent) -> None:
+    before = present()
+    agent.attach(encoding="tcp")
+    agent.attach(encoding="ip")
+    assert agent.status().encoding == "ip"
+    agent.attach(encoding="tcp")
+    assert agent.status().encoding == "tcp"
+    made = present(before)
+    done("detach", "--netns", net.a.name)
+    assert not left_of(made), left_of(made)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What cannot be done is refused in one line."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from agents import Agent, binary, run
+from hosts import Network
+
+NOBODY = 65534
+USAGE, REFUSED = 1, 2
+
+
+def refused(said: subprocess.CompletedProcess[str], *words: str) -> None:
+    """By the system: in one line, with these words in it."""
+    assert said.returncode == REFUSED
+    assert said.stdout == ""
+    (line,) = said.stderr.splitlines()
+    assert line.startswith("zrtt-agent: ")
+    assert all(word in line for word in words), line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (),
+        ("stamp",),
+        ("attach",),
+        ("attach", "a0", "a1"),
+        ("attach", "a0", "--encoding", "udp"),
+        ("attach", "a0", "--encoding"),
+        ("attach", "a0", "--to", "10.0.0.0/33"),
+        ("attach", "a0", "--to", "fd00::/129"),
+        ("attach", "a0", "--to", "10.0.0"),
+        ("attach", "a0", "--to", "example.org"),
+        ("attach", "a0", "--to", "10.0.0.0/8x"),
+        ("attach", "a0", "--sometimes"),
+        ("detach",),
+        ("status", "a0", "a1"),
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage(net: Network, agent: Agent, words: tuple[str, ...]) -> None:
+    where = ("--netns", net.a.name) if words[1:2] == ("a0",) else ()
+    said = run(*words, *where) if words[-1:] != ("--encoding",) else run(*words)
+    assert said.returncode == USAGE
+    assert said.stdout == ""
+    assert said.stderr
+    assert run("status", "-j", "--netns", net.a.name).stdout.split() == ["[]"]
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_what_it_says_of_itself(net: Network, option: str) -> None:
+    said = run(option)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "zrtt-agent" in said.stdout
+
+
+def test_unknown_device(net: Network) -> None:
+    refused(run("attach", "nowhere0", "--netns", net.a.name), "nowhere0")
+
+
+def test_unknown_namespace(net: Network) -> None:
+    refused(run("attach", "a0", "--netns", "nowhere"), "nowhere")
+
+
+def test_unknown_cgroup(net: Network) -> None:
+    words = ("attach", "a0", "--netns", net.a.name, "--encoding", "tcp", "--cgroup", "/nowhere")
+    refused(run(*words), "/nowhere")
+
+
+def test_nothing_to_detach(net: Network) -> None:
+    refused(run("detach", "a0", "--netns", net.a.name), "a0")
+
+
+def test_without_root(net: Network) -> None:
+    """The program is where anybody may run it."""
+    folder = Path("/tmp", f"{net.a.name}-nobody")
+    folder.mkdir()
+    try:
+        program = Path(shutil.copy(binary(), folder))
+        said = subprocess.run(
+            [program, "attach", "lo"], capture_output=True, text=True, check=False,
+            user=NOBODY, group=NOBODY, extra_groups=[],
+        )  # fmt: skip
+    finally:
+        shutil.rmtree(folder)
+    refused(said, "root")
+
+
+def test_without_bpf(net: Network) -> None:
+    """Root of a container that may not use BPF."""
+    command = ["setpriv", "--bounding-set", "-all", str(binary()), "attach", "lo"]
+    refused(subprocess.run(command, capture_output=True, text=True, check=False))

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How often a connection says its RTT: now and then, when it fell, or always."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from itertools import pairwise
+
+import pytest
+from agents import Agent
+from carriers import each_carrier
+from flows import connection
+from hosts import Network
+from packets import SYN, TCP, Packet
+
+SAMPLE_S = 0.05
+EARLY_S = 0.045
+"""Clearly before the next sample is due."""
+FALL = 1 / 8
+STEPS_MS = (80, 60, 45, 33, 24, 18, 13, 9)
+
+
+def hinted_by_port(packets: Iterable[Packet]) -> dict[int, list[Packet]]:
+    """The packets with hints of each connection."""
+    found: dict[int, list[Packet]] = defaultdict(list)
+    for packet in packets:
+        if packet.hints:
+            found[packet.ports[0]].append(packet)
+    return found
+
+
+def fell(before: Packet, after: Packet) -> bool:
+    """Whether the hint is so much lower that it is said at once."""
+    assert before.hint_us and after.hint_us
+    return after.hint_us < before.hint_us * (1 - FALL)
+
+
+@each_carrier
+def test_a_connection_is_sampled(net: Network, agent: Agent, encoding: str, family: int) -> None:
+    agent.attach(encoding=encoding)
+    seconds = 0.6
+    with net.seen("a", "a0") as seen, connection(net, family) as one, \
+            connection(net, family) as other:  # fmt: skip
+        for _ in range(int(seconds / 0.1)):
+            one.trickle(0.05)
+            other.trickle(0.05)
+        hinted = hinted_by_port(seen.packets())
+        assert set(hinted) == {one.port, other.port}
+    for packets in hinted.values():
+        assert len(packets) >= seconds / 0.1
+        for before, after in pairwise(packets):
+            assert after.at_s - before.at_s > SAMPLE_S * 0.98 or fell(before, after)
+    assert agent.status().stamped == sum(map(len, hinted.values()))
+
+
+@pytest.mark.needs("netem")
+@each_carrier
+def test_a_fall_is_said_at_once(net: Network, agent: Agent, encoding: str, family: int) -> None:
+    """A network whose RTT falls at times that are no multiples of the interval."""
+    agent.attach(encoding=encoding)
+    net.delay(STEPS_MS[0])
+    with net.seen("a", "a0") as seen, connection(net, family) as flow:
+        flow.trickle(0.2)
+        for delay_ms in STEPS_MS[1:]:
+            net.delay(delay_ms, "change")
+            flow.trickle(0.12)
+        hinted = hinted_by_port(seen.packets())[flow.port]
+    early = [pair for pair in pairwise(hinted) if pair[1].at_s - pair[0].at_s < EARLY_S]
+    assert len(early) >= 3
+    assert all(fell(*pair) for pair in early)
+    assert hinted[-1].hint_us and hinted[-1].hint_us < (STEPS_MS[-1] + 5) * 1000
+
+
+@pytest.mark.old_too
+@each_carrier
+def test_every_packet_is_stamped(net: Network, agent: Agent, encoding: str, family: int) -> None:
+    agent.attach("--every-packet", encoding=encoding)
+    with net.seen("b", "b0") as seen, connection(net, family) as flow:
+        for _ in range(50):
+            flow.push(1000)
+        packets = [p for p in seen.packets() if p.proto == TCP and not p.outgoing]
+    plain = [packet for packet in packets if not packet.hints]
+    assert [packet for packet in plain if packet.flags & SYN] == plain[:1]
+    assert len(plain) <= 2
+    assert len(packets) >= 50
