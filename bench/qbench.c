@@ -39,7 +39,7 @@
 #define QBENCH_SLICES_MAX	40U		/* their lines fill a page of sysfs */
 #define QBENCH_EMPTY_PAIRS	1000
 #define QBENCH_CLOCK_MS		2	/* to compare the clocks */
-#define QBENCH_PACE_NS		(100 * NSEC_PER_USEC)	/* shorter sleeps cost too much */
+#define QBENCH_PACE_NS		NSEC_PER_MSEC	/* shorter sleeps would take too much time */
 #define QBENCH_SENDERS		0x0a000000	/* 10.0.0.0, the flow's number is added */
 #define QBENCH_RECEIVERS	0xc6120000	/* 198.18.0.0/15 (RFC 2544), so is its rest */
 #define QBENCH_RECEIVERS_MAX	0x20000U

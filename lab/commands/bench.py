@@ -15,7 +15,9 @@ from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
 
 NATIVE_ROUNDS, NATIVE_SLICES, NATIVE_PACKETS = 5, 20, 40_000
-COUNTED_PACKETS = 100_000
+COUNTED_PACKETS = 50_000
+COUNTED_GAP_NS = 12_000
+"""1 Gbit/s: in each flow's time as many packets pass as on a link."""
 
 
 def add(commands: Commands) -> None:
@@ -38,8 +40,9 @@ def add(commands: Commands) -> None:
                    help="that the cells take turns in; default 1 counted, "
                    f"{NATIVE_ROUNDS} native")  # fmt: skip
     p.add_argument("--backlog", type=int, default=50, metavar="N", help="packets kept queued")
-    p.add_argument("--gap", type=int, default=0, metavar="NS",
-                   help="time between packets: 12000 is 1 Gbit/s; 0 is none to spare")  # fmt: skip
+    p.add_argument("--gap", type=int, metavar="NS",
+                   help="time between packets, 0 = none to spare; default "
+                   f"{COUNTED_GAP_NS}, 1 Gbit/s, counted, 0 native")  # fmt: skip
     p.add_argument("--hash", choices=("preset", "none"), default="none",
                    help="packets come with a hash, as from a NIC, or without")  # fmt: skip
     p.add_argument("--ect", choices=("on", "off"), default="on", help="packets can be marked")
@@ -59,13 +62,14 @@ def _flows(text: str) -> tuple[int, ...]:
 
 def _settings(args: argparse.Namespace) -> Settings:
     native = args.kernel == bench_run.NATIVE
+    gap_ns = 0 if native else COUNTED_GAP_NS
     return Settings(
         kernel=args.kernel,
         packets=args.packets or (NATIVE_PACKETS if native else COUNTED_PACKETS),
         rounds=args.rounds or (NATIVE_ROUNDS if native else 1),
         slices=NATIVE_SLICES if native else 1,
         backlog=args.backlog,
-        gap_ns=args.gap,
+        gap_ns=gap_ns if args.gap is None else args.gap,
         ect=args.ect == "on",
         hashed=args.hash == "preset",
         seed=args.seed,
