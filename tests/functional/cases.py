@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 from frames import (
+    AH,
     CE,
     DESTINATION,
     ECT0,
@@ -17,6 +18,7 @@ from frames import (
     HOP_BY_HOP,
     IPV4_TYPE,
     MORE_FRAGMENTS,
+    NO_NEXT_HEADER,
     NOP,
     NOT_ECT,
     QINQ,
@@ -31,8 +33,8 @@ from frames import (
 )
 
 EXPERIMENTS = (
-    "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "ecn",
-    "tap", "mark", "handshake", "late",
+    "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
+    "ecn", "tap", "mark", "handshake", "late",
 )  # fmt: skip
 
 P_ONE = 1 << 30
@@ -237,6 +239,7 @@ _TCP = tcp_hint(HINT)
 _TIMESTAMP = bytes([NOP, NOP, 8, 10]) + bytes(8)
 _ROUTING = (ROUTING, bytes([0, 3, 0, 0, 0, 0, 0]))
 _EMPTY = (DESTINATION, extension(b""))
+_VXLAN = bytes([8, 0, 0, 0, 0, 0, 7, 0])
 
 HINT_CASES = [
     # well-formed
@@ -249,6 +252,7 @@ HINT_CASES = [
     HintCase("ipv6 destination", _v6((DESTINATION, _V6[1])), OK),
     HintCase("ipv6 destination behind routing", _v6(_ROUTING, (DESTINATION, _V6[1])), OK),
     HintCase("ipv6 with tcp", _v6(_V6, proto=TCP), OK),
+    HintCase("ipv6 in both headers", _v6(_V6, (DESTINATION, extension(ipv6_hint(9)))), OK),
     HintCase("tcp", _tcp(_TCP), OK),
     HintCase("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), OK),
     HintCase("tcp at an odd offset", _tcp(bytes([NOP]) + _TCP + bytes([NOP])), OK),
@@ -275,6 +279,7 @@ HINT_CASES = [
     HintCase("reserved value", _v4(ipv4_hint(65535)), NONE),
     HintCase("behind the end of the list", _v4(bytes(1) + _V4), NONE),
     HintCase("inside another option", _v4(bytes([0x44, 8, 5, 0]) + _V4), NONE),
+    HintCase("inside vxlan", _v4(payload=_VXLAN + _v4(_V4).bytes()), NONE),
     HintCase("other experiment", _tcp(bytes([0xFE, 6, 0xF9, 0x89, 0, 9])), NONE),
     HintCase("seven extension headers", _v6(_EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _EMPTY, _V6), NONE),
     HintCase("third vlan tag", _v4(_V4, tags=((QINQ, 3), (VLAN, 7), (VLAN, 8))), NONE),
@@ -317,6 +322,8 @@ HINT_CASES = [
 
 HINTED_FLOWS = [
     _v4(_V4), _v4(_V4, proto=TCP), _v6(_V6), _tcp(_TCP), _tcp(_TIMESTAMP + _TCP),
+    # the first one counts
+    _v4(_V4, proto=TCP, tcp_options=tcp_hint(9)), _v6(_V6, (DESTINATION, extension(ipv6_hint(9)))),
 ]  # fmt: skip
 
 
@@ -330,37 +337,113 @@ class StripCase:
     name: str
     sent: Frame
     want: Frame
+    device: str = "a0"
+
+    def line(self) -> str:
+        """As the experiment reads it."""
+        return f"{self.device} {self.sent.line()}"
+
+    @property
+    def stripped(self) -> bool:
+        """Whether there is something to remove, and it may be removed."""
+        return self.sent != self.want
 
 
-def _strip(name: str, frame: Frame, hint: bytes, blank: bytes) -> StripCase:
+def _cut(name: str, frame: Frame, device: str = "a0", **more: object) -> StripCase:
+    """The IPv4 option, or the extension header that holds it, is gone."""
+    want = frame.with_(
+        ip_options=frame.ip_options.replace(_V4, b""),
+        extensions=tuple(header for header in frame.extensions if _HINT6 not in header[1]),
+        **more,
+    )
+    return StripCase(name, frame, want, device)
+
+
+def _blank(name: str, frame: Frame, hint: bytes, blank: bytes, device: str = "a0") -> StripCase:
+    """The option is padding now."""
+
     def blanked(options: bytes) -> bytes:
         return options.replace(hint, blank)
 
-    return StripCase(
-        name,
-        frame,
-        frame.with_(
-            ip_options=blanked(frame.ip_options),
-            tcp_options=blanked(frame.tcp_options),
-            extensions=tuple((kind, blanked(rest)) for kind, rest in frame.extensions),
-        ),
+    want = frame.with_(
+        ip_options=blanked(frame.ip_options),
+        tcp_options=blanked(frame.tcp_options),
+        extensions=tuple((kind, blanked(rest)) for kind, rest in frame.extensions),
     )
+    return StripCase(name, frame, want, device)
 
 
-_NOPS4, _NOPS6, _PADN = bytes([NOP] * 4), bytes([NOP] * 6), bytes([1, 2, 0, 0])
+def _keep(name: str, frame: Frame) -> StripCase:
+    return StripCase(name, frame, frame)
+
+
+def _alone(area: bytes) -> tuple[int, bytes]:
+    """A destination header of 8 bytes."""
+    return (DESTINATION, bytes(1) + area)
+
+
 _HINT6 = ipv6_hint(HINT)
+_NOPS4, _NOPS6, _PADN = bytes([NOP] * 4), bytes([NOP] * 6), bytes([1, 2, 0, 0])
+_ALERT4, _ALERT6 = bytes([0x94, 4, 0, 0]), bytes([5, 2, 0, 0])
+_TAGGED, _QINQ = ((VLAN, 7),), ((QINQ, 3), (VLAN, 7))
+_AH_REST = bytes([4, 0, 0]) + bytes(20)
+_TO_AH = (FRAGMENT, bytes([0, 0, 1, 0, 0, 0, 9]))
+_TO_TCP = (FRAGMENT, bytes([0, 0, 8, 0, 0, 0, 9]))
+
 STRIP_CASES = [
-    _strip("ipv4", _v4(_V4), _V4, _NOPS4),
-    _strip("ipv4 at an odd offset", _v4(bytes([NOP]) + _V4 + bytes([NOP] * 3)), _V4, _NOPS4),
-    _strip("ipv4 with tcp", _v4(_V4, proto=TCP), _V4, _NOPS4),
-    _strip("ipv6 hop-by-hop", _v6(_V6, proto=TCP), _HINT6, _PADN),
-    _strip("ipv6 destination", _v6((DESTINATION, _V6[1])), _HINT6, _PADN),
-    _strip("tcp", _tcp(_TCP), _TCP, _NOPS6),
-    _strip("tcp at an odd offset", _tcp(bytes([NOP]) + _TCP + bytes([NOP])), _TCP, _NOPS6),
-    _strip("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), _TCP, _NOPS6),
-    _strip("tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP), _TCP, _NOPS6),
-    _strip("nothing to strip", _tcp(_TIMESTAMP), _TCP, _NOPS6),
-]
+    # IPv4: taken out
+    _cut("ipv4", _v4(_V4)),
+    _cut("ipv4 with tcp", _v4(_V4, proto=TCP)),
+    _cut("ipv4 at an odd offset", _v4(bytes([NOP]) + _V4 + bytes([NOP] * 3))),
+    _cut("ipv4 behind router alert", _v4(_ALERT4 + _V4)),
+    _cut("ipv4 before router alert", _v4(_V4 + _ALERT4)),
+    _cut("ipv4 at the end of a full area", _v4(bytes([NOP] * 36) + _V4)),
+    _cut("ipv4 in a vlan", _v4(_V4, tags=_TAGGED)),
+    _cut("ipv4 in qinq", _v4(_V4, tags=_QINQ)),
+    _cut("ipv4 in a vlan beside the frame", _v4(_V4), "a0.5"),
+    _cut("ipv4 in pppoe", _v4(_V4, pppoe=True)),
+    _cut("ipv4 in pppoe in a vlan", _v4(_V4, pppoe=True, tags=_TAGGED)),
+    _cut("ipv4 first fragment", _v4(_V4, fragment=MORE_FRAGMENTS)),
+    _cut("ipv4 later fragment", _v4(_V4, fragment=100)),
+    _cut("ipv4 wrong total length", _v4(_V4, total_length=65535), total_length=65531),
+    _blank("ipv4 without total length", _v4(_V4, total_length=0), _V4, _NOPS4),
+    _keep("ipv4 before ah", _v4(_V4, proto=AH)),
+    # IPv6: header taken out
+    _cut("ipv6 hop-by-hop", _v6(_V6)),
+    _cut("ipv6 with tcp", _v6(_V6, proto=TCP)),
+    _cut("ipv6 destination", _v6((DESTINATION, _V6[1]))),
+    _cut("ipv6 between other headers", _v6(_EMPTY, _ROUTING, (DESTINATION, _V6[1]), _EMPTY)),
+    _cut("ipv6 before a fragment", _v6(_V6, _TO_TCP, proto=TCP)),
+    _cut("ipv6 before nothing", _v6(_V6, proto=NO_NEXT_HEADER)),
+    _cut("ipv6 and two pad1", _v6(_alone(_HINT6 + bytes(2)))),
+    _cut("ipv6 behind two pad1", _v6(_alone(bytes(2) + _HINT6))),
+    _cut("ipv6 between two pad1", _v6(_alone(bytes(1) + _HINT6 + bytes(1)))),
+    _cut("ipv6 behind padn", _v6(_alone(bytes([1, 0]) + _HINT6))),
+    _cut("ipv6 in a vlan", _v6(_V6, tags=_TAGGED)),
+    _cut("ipv6 in qinq", _v6(_V6, tags=_QINQ)),
+    _cut("ipv6 in a vlan beside the frame", _v6(_V6), "a0.5"),
+    _cut("ipv6 in pppoe", _v6(_V6, pppoe=True)),
+    # IPv6: blanked in a header that holds, or may hold, something else
+    _blank("ipv6 behind router alert", _v6((HOP_BY_HOP, extension(_ALERT6 + _HINT6))), _HINT6, _PADN),
+    _blank("ipv6 before router alert", _v6((HOP_BY_HOP, extension(_HINT6 + _ALERT6))), _HINT6, _PADN),
+    _blank("ipv6 in a padded header", _v6((HOP_BY_HOP, extension(bytes(8) + _HINT6))), _HINT6, _PADN),
+    _blank("ipv6 and a short option", _v6(_alone(_HINT6 + bytes([0x3E, 0]))), _HINT6, _PADN),
+    _blank("ipv6 behind a short option", _v6(_alone(bytes([0x3E, 0]) + _HINT6)), _HINT6, _PADN),
+    _blank("ipv6 and a broken option", _v6(_alone(_HINT6 + bytes([0, 0x3E]))), _HINT6, _PADN),
+    _blank("ipv6 jumbo length", _v6(_V6, total_length=0), _HINT6, _PADN),
+    _keep("ipv6 before ah", _v6(_V6, (AH, _AH_REST))),
+    _keep("ipv6 before ah behind others", _v6(_V6, _ROUTING, (AH, _AH_REST), proto=TCP)),
+    _keep("ipv6 before a fragment of ah", _v6(_V6, _TO_AH, proto=AH)),
+    # TCP: blanked
+    _blank("tcp", _tcp(_TCP), _TCP, _NOPS6),
+    _blank("tcp at an odd offset", _tcp(bytes([NOP]) + _TCP + bytes([NOP])), _TCP, _NOPS6),
+    _blank("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), _TCP, _NOPS6),
+    _blank("tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP), _TCP, _NOPS6),
+    _blank("tcp in qinq", _tcp(_TCP, tags=_QINQ), _TCP, _NOPS6),
+    _blank("tcp in a vlan beside the frame", _tcp(_TCP), _TCP, _NOPS6, "a0.5"),
+    _keep("nothing to strip", _tcp(_TIMESTAMP)),
+    _keep("nothing to strip, ipv6", _v6(_EMPTY)),
+]  # fmt: skip
 
 ECN_FRAMES = [
     Frame(next(_PORTS), version=version, proto=proto, ecn=ecn, ip_options=options)
@@ -383,7 +466,7 @@ DATA = {
     "hints": [case.line() for case in HINT_CASES],
     "hinted_flows": [frame.line() for frame in HINTED_FLOWS],
     "plain_flows": [frame.line() for frame in PLAIN_FLOWS],
-    "strip": [case.sent.line() for case in STRIP_CASES],
+    "strip": [case.line() for case in STRIP_CASES],
     "ecn": [frame.line() for frame in ECN_FRAMES],
     "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],
     "late": [frame.line() for frame in LATE_FRAMES],
