@@ -16,7 +16,8 @@ from places import HERE, PLACE
 from lab.netns import Namespace
 
 ROOT = Path(__file__).resolve().parents[2]
-OUT = ROOT / "out" / "agent"
+PROGRAM = ROOT / "out" / "agent" / "zrtt-agent"
+"""As its Makefile has it."""
 
 
 @cache
@@ -24,7 +25,7 @@ def binary() -> Path:
     """The program; a guest has it already."""
     if PLACE == HERE:
         subprocess.run(["make", "-s", "-C", ROOT / "agent"], check=True)
-    return ROOT / "agent" / "zrtt-agent"
+    return PROGRAM
 
 
 def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -54,6 +55,8 @@ class Status:
     packets: int
     stamped: int
     skipped: Mapping[str, int]
+    connections: int
+    """Those that got a hint."""
 
     def __post_init__(self) -> None:
         assert self.packets == self.stamped + sum(self.skipped.values()), self
@@ -90,5 +93,6 @@ class Agent:
 
     def leave(self) -> None:
         """Detaches from all devices of the host."""
-        for status in statuses("--netns", self.space.name):
-            self.detach(status.dev)
+        for status in statuses():
+            if status.netns == self.space.name:
+                self.detach(status.dev)

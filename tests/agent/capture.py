@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import socket
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from packets import Packet, parse
 
 from lab.netns import Namespace
 
+OUT = Path(__file__).resolve().parents[2] / "out" / "agent-tests"
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS = 263, 6
 SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
@@ -61,10 +63,11 @@ class Capture:
         read = (parse(frame.data, frame.at_ns / 1e9, frame.outgoing) for frame in self.frames)
         return [packet for packet in read if packet]
 
-    def save(self, path: Path) -> None:
-        """Writes a pcap file of all frames so far."""
+    def save(self, name: str) -> None:
+        """Writes all frames so far to a pcap file in OUT."""
         self._read()
-        with path.open("wb") as stream:
+        OUT.mkdir(parents=True, exist_ok=True)
+        with (OUT / name).open("wb") as stream:
             stream.write(PCAP_HEADER)
             for frame in self.frames:
                 seconds, ns = divmod(frame.at_ns, 10**9)
@@ -74,3 +77,17 @@ class Capture:
     def close(self) -> None:
         """Stops recording."""
         self._socket.close()
+
+
+def merged(names: Iterable[str]) -> tuple[bytes, list[int]]:
+    """One pcap file of many in OUT, and how many frames it has of each."""
+    whole, counts = PCAP_HEADER, []
+    for name in names:
+        records = (OUT / name).read_bytes()[len(PCAP_HEADER) :]
+        at, count = 0, 0
+        while at < len(records):
+            (size,) = struct.unpack_from("<I", records, at + 8)
+            at, count = at + 16 + size, count + 1
+        whole += records
+        counts.append(count)
+    return whole, counts

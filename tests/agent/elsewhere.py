@@ -21,7 +21,8 @@ from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 import pytest
-from agents import OUT, ROOT, binary
+from agents import PROGRAM, ROOT, binary
+from capture import OUT
 from places import PLACE_VARIABLE
 
 from lab import mininet_python
@@ -75,7 +76,7 @@ def _files() -> dict[str, Path]:
     for folder, pattern in (("lab", "*.py"), ("tests", "pytest.ini"), ("tests/agent", "*.py")):
         for path in (ROOT / folder).glob(pattern):
             files[path.relative_to(ROOT).as_posix()] = path
-    files["agent/zrtt-agent"] = binary()
+    files[PROGRAM.relative_to(ROOT).as_posix()] = binary()
     files |= _libraries(binary())
     return files
 

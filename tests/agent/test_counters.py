@@ -4,12 +4,23 @@
 from __future__ import annotations
 
 import pytest
-from agents import Agent, run
+from agents import Agent, Status, run
+from capture import Capture
 from carriers import each_carrier
 from flows import connection
 from hosts import Network
+from packets import TCP, Packet
 
 BYTES = 1_000_000
+
+
+def settled(agent: Agent, seen: Capture) -> tuple[Status, list[Packet]]:
+    """What the agent counted and what was sent, when nothing was sent in between."""
+    while True:
+        sent = [packet for packet in seen.packets() if packet.outgoing]
+        status = agent.status()
+        if len(sent) == len([packet for packet in seen.packets() if packet.outgoing]):
+            return status, sent
 
 
 @pytest.mark.parametrize("options", [(), ("--every-packet",)], ids=["sampled", "every packet"])
@@ -19,15 +30,18 @@ def test_counters_are_what_was_seen(
 ) -> None:
     agent.attach(*options, encoding=encoding)
     with net.seen("a", "a0") as seen:
+        before, sent_before = settled(agent, seen)
         with connection(net, family) as flow:
             flow.push(BYTES)
             flow.trickle(0.12)
         net.ping(family)
-        sent = [packet for packet in seen.packets() if packet.outgoing]
-    status = agent.status()
-    assert status.packets == len(sent)
-    assert status.stamped == len([packet for packet in sent if packet.hints]) > 0
-    assert status.skipped["not_tcp"] == 1
+        after, sent = settled(agent, seen)
+    sent = sent[len(sent_before) :]
+    other = [packet for packet in sent if packet.proto != TCP]
+    assert after.packets - before.packets == len(sent)
+    assert after.stamped == len([packet for packet in sent if packet.hints]) > 0
+    assert after.skipped["not_tcp"] - before.skipped["not_tcp"] == len(other) > 0
+    assert (before.connections, after.connections) == (0, 1)
 
 
 def test_status_says_how_it_was_attached(net: Network, agent: Agent) -> None:

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import pytest
-from agents import Agent, done, statuses
+from agents import Agent, done, run, statuses
 from flows import connection
 from hosts import Network
 from kernel_objects import filters, left_of, present
 
 each_encoding = pytest.mark.parametrize("encoding", ["ip", "tcp"])
-USERS_FILTER = "u32 match u32 0 0 action ok"
+USERS_FILTER = "u32 match u32 0 0 flowid 1:1"
 
 
 @pytest.mark.old_too
@@ -66,27 +66,23 @@ def test_filters_of_the_user_stay(net: Network, agent: Agent) -> None:
     assert filters(net.a, "a0") == before
 
 
-def test_a_second_attach_replaces_the_first(net: Network, agent: Agent) -> None:
+@each_encoding
+def test_a_second_attach_is_refused(net: Network, agent: Agent, encoding: str) -> None:
     before = present()
-    agent.attach()
-    agent.attach("--every-packet")
-    assert agent.status().every_packet
-    with net.seen("b", "b0") as seen, connection(net, 4) as flow:
-        for _ in range(5):
-            flow.push(100)
-        assert {len(packet.hints) for packet in seen.packets() if packet.hints} == {1}
+    agent.attach("--every-packet", encoding=encoding)
     made = present(before)
-    agent.detach()
-    assert not left_of(made), left_of(made)
+    said = run("attach", "a0", "--netns", net.a.name)
+    assert (said.returncode, said.stderr.count("\n")) == (2, 1)
+    assert "a0" in said.stderr
+    assert present(before) == made
+    assert (agent.status().encoding, agent.status().every_packet) == (encoding, True)
 
 
-def test_encodings_change_places(net: Network, agent: Agent) -> None:
+def test_it_comes_back_another(net: Network, agent: Agent) -> None:
     before = present()
-    agent.attach(encoding="tcp")
-    agent.attach(encoding="ip")
-    assert agent.status().encoding == "ip"
-    agent.attach(encoding="tcp")
-    assert agent.status().encoding == "tcp"
-    made = present(before)
-    done("detach", "--netns", net.a.name)
-    assert not left_of(made), left_of(made)
+    for encoding in ("tcp", "ip", "tcp"):
+        agent.attach(encoding=encoding)
+        assert agent.status().encoding == encoding
+        made = present(before)
+        done("detach", "--netns", net.a.name)
+        assert not left_of(made), left_of(made)

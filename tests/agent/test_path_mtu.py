@@ -14,7 +14,7 @@ from packets import TCP
 MTU = 1400
 BYTES = 3_000_000
 LIMIT_S = 3.0
-RETRANSMITS_MAX = 20
+RETRANSMITS_MAX = 100
 """Of the first packets, which are too long."""
 
 # Segments that a network card cuts, that the kernel cuts, and that nobody has to.

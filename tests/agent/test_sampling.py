@@ -18,6 +18,7 @@ SAMPLE_S = 0.05
 EARLY_S = 0.045
 """Clearly before the next sample is due."""
 FALL = 1 / 8
+SECONDS = 0.6
 STEPS_MS = (80, 60, 45, 33, 24, 18, 13, 9)
 
 
@@ -39,19 +40,18 @@ def fell(before: Packet, after: Packet) -> bool:
 @each_carrier
 def test_a_connection_is_sampled(net: Network, agent: Agent, encoding: str, family: int) -> None:
     agent.attach(encoding=encoding)
-    seconds = 0.6
     with net.seen("a", "a0") as seen, connection(net, family) as one, \
             connection(net, family) as other:  # fmt: skip
-        for _ in range(int(seconds / 0.1)):
-            one.trickle(0.05)
-            other.trickle(0.05)
+        for _ in range(int(SECONDS / 0.002)):
+            one.trickle(0.001)
+            other.trickle(0.001)
         hinted = hinted_by_port(seen.packets())
         assert set(hinted) == {one.port, other.port}
+        assert agent.status().stamped == sum(map(len, hinted.values()))
     for packets in hinted.values():
-        assert len(packets) >= seconds / 0.1
+        assert len(packets) >= SECONDS / SAMPLE_S / 2
         for before, after in pairwise(packets):
             assert after.at_s - before.at_s > SAMPLE_S * 0.98 or fell(before, after)
-    assert agent.status().stamped == sum(map(len, hinted.values()))
 
 
 @pytest.mark.needs("netem")
