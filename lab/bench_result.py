@@ -44,6 +44,11 @@ class Reading:
         """Ticks are instructions."""
         return abs(self.ticks_per_ms - COUNTED_TICKS_PER_MS) <= COUNTED_SLACK
 
+    @property
+    def per_tick(self) -> float:
+        """Instructions or nanoseconds."""
+        return 1.0 if self.counted else COUNTED_TICKS_PER_MS / self.ticks_per_ms
+
 
 def parse(text: str) -> list[Reading]:
     """The runs of a guest, in their order."""
@@ -81,12 +86,12 @@ def cost(cell: Cell, readings: Sequence[Reading]) -> Cost:
     """Of a packet, by all runs of a cell."""
     enqueue, dequeue = [], []
     for reading in readings:
-        unit = 1.0 if reading.counted else COUNTED_TICKS_PER_MS / reading.ticks_per_ms
+        empty, unit = reading.empty_ticks, reading.per_tick
         for part in reading.slices:
             if not part.dequeued:
                 raise ResultError(f"{cell}: no packet came through")
-            enqueue.append((part.enqueue_ticks / part.enqueued - reading.empty_ticks) * unit)
-            dequeue.append((part.dequeue_ticks / part.dequeued - reading.empty_ticks) * unit)
+            enqueue.append((part.enqueue_ticks / part.enqueued - empty) * unit)
+            dequeue.append((part.dequeue_ticks / part.dequeued - empty) * unit)
     totals = [sum(pair) for pair in zip(enqueue, dequeue, strict=True)]
     low, _, high = quantiles(totals, n=4, method="inclusive") if len(totals) > 1 else 3 * totals
     slices = [part for reading in readings for part in reading.slices]

@@ -66,7 +66,7 @@ class Cell:
 
 
 def cells(patterns: Sequence[str], flows: Sequence[int]) -> list[Cell]:
-    """Those of the subjects that match a pattern; all if there is none."""
+    """Those of the subjects that match a pattern."""
     for pattern in patterns:
         if not any(fnmatchcase(subject.name, pattern) for subject in SUBJECTS):
             raise GridError(f"--only {pattern}: none of {', '.join(s.name for s in SUBJECTS)}")
@@ -74,8 +74,7 @@ def cells(patterns: Sequence[str], flows: Sequence[int]) -> list[Cell]:
         Cell(subject, count)
         for count in sorted(set(flows))
         for subject in SUBJECTS
-        if count <= subject.most_flows
-        and (not patterns or any(fnmatchcase(subject.name, p) for p in patterns))
+        if count <= subject.most_flows and any(fnmatchcase(subject.name, p) for p in patterns)
     ]
     if not found:
         raise GridError("--flows: nothing to measure at that many")

@@ -8,9 +8,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from lab import bench_run, bench_subjects, bench_table
-from lab.bench_result import Settings
-from lab.bench_subjects import FLOWS
+from lab import bench_gate, bench_memory, bench_plot, bench_result, bench_run, bench_table, report
+from lab.bench_guest import NATIVE
+from lab.bench_subjects import FLOWS, FLOWS_MAX, cells
 from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
 
@@ -25,18 +25,25 @@ def add(commands: Commands) -> None:
         "bench",
         help="what a packet costs in zrtt and in its rivals",
         description="Drives qdiscs directly, by bench/qbench.c, and times their enqueue and "
-        "dequeue: on a stock kernel in instructions, that QEMU counts and that repeat; with "
-        "--kernel uml in nanoseconds of this machine, which should have nothing else to do.",
+        "dequeue: on a stock kernel in instructions, which QEMU counts and which repeat; with "
+        "--kernel uml in nanoseconds of this machine, which should have nothing else to do. "
+        "--check exits with status 1 if anything costs over 3 %% more than the file says.",
         formatter_class=Help,
     )
+    what = p.add_mutually_exclusive_group()
+    what.add_argument("--memory", action="store_true", help="measure memory instead")
+    what.add_argument("--check", type=Path, metavar="FILE",
+                      help="measure what the file has, in the same way, and compare; "
+                      "other options are its own")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="6.12", help="Debian's, or user-mode Linux")
     p.add_argument("--only", action="append", default=[], metavar="NAME",
                    help="patterns of what to measure; repeatable")  # fmt: skip
-    p.add_argument("--flows", type=_flows, default=FLOWS, metavar="1,100,...", help="how many")
-    p.add_argument("--packets", type=int, metavar="N",
+    p.add_argument("--flows", type=_flows, metavar="1,100,...",
+                   help="how many; default 1,100,10000,100000,1000000")  # fmt: skip
+    p.add_argument("--packets", type=_count, metavar="N",
                    help=f"timed per cell and round; default {COUNTED_PACKETS} counted, "
                    f"{NATIVE_PACKETS} native")  # fmt: skip
-    p.add_argument("--rounds", type=int, metavar="N",
+    p.add_argument("--rounds", type=_count, metavar="N",
                    help="that the cells take turns in; default 1 counted, "
                    f"{NATIVE_ROUNDS} native")  # fmt: skip
     p.add_argument("--backlog", type=int, default=50, metavar="N", help="packets kept queued")
@@ -46,24 +53,52 @@ def add(commands: Commands) -> None:
     p.add_argument("--hash", choices=("preset", "none"), default="none",
                    help="packets come with a hash, as from a NIC, or without")  # fmt: skip
     p.add_argument("--ect", choices=("on", "off"), default="on", help="packets can be marked")
-    p.add_argument("--seed", type=int, default=1, help="of the order of flows and all else random")
+    p.add_argument("--seed", type=_count, default=1, help="of the order of flows, and all random")
     p.add_argument("--json", type=Path, metavar="FILE", help="write the result there")
-    p.add_argument("--markdown", action="store_true", help="print a table for documents")
+    p.add_argument("--plot", type=Path, metavar="FILE", help="draw cost against flows, SVG or PNG")
+    p.add_argument("--markdown", action="store_true", help="print the table for documents")
     p.set_defaults(handler=_bench)
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
 def _flows(text: str) -> tuple[int, ...]:
-    """Reads 1,100,..."""
-    counts = tuple(int(word) for word in text.split(","))
-    if not all(1 <= count <= bench_subjects.FLOWS_MAX for count in counts):
+    counts = tuple(_count(word) for word in text.split(","))
+    if max(counts) > FLOWS_MAX:
         raise ValueError(text)
     return counts
 
 
-def _settings(args: argparse.Namespace) -> Settings:
-    native = args.kernel == bench_run.NATIVE
+def _bench(args: argparse.Namespace) -> int:
+    if args.check:
+        return _check(args)
+    if args.memory:
+        return _memory(args)
+    if args.plot:
+        report.pyplot()  # now rather than after minutes, if it is missing
+    wanted = cells(args.only or ["*"], args.flows or FLOWS)
+    done = bench_run.run(wanted, _settings(args), _command())
+    if args.json:
+        done.save(args.json)
+    print(bench_table.render(done, markdown=args.markdown))
+    if args.plot:
+        bench_plot.plot(done, args.plot)
+    return 0
+
+
+def _command() -> str:
+    return "python3 -m lab " + shlex.join(sys.argv[1:])
+
+
+def _settings(args: argparse.Namespace) -> bench_result.Settings:
+    native = args.kernel == NATIVE
     gap_ns = 0 if native else COUNTED_GAP_NS
-    return Settings(
+    return bench_result.Settings(
         kernel=args.kernel,
         packets=args.packets or (NATIVE_PACKETS if native else COUNTED_PACKETS),
         rounds=args.rounds or (NATIVE_ROUNDS if native else 1),
@@ -76,10 +111,22 @@ def _settings(args: argparse.Namespace) -> Settings:
     )
 
 
-def _bench(args: argparse.Namespace) -> None:
-    cells = bench_subjects.cells(args.only, args.flows)
-    command = "python3 -m lab " + shlex.join(sys.argv[1:])
-    done = bench_run.run(cells, _settings(args), command)
+def _memory(args: argparse.Namespace) -> int:
+    wanted = cells(args.only or bench_memory.SUBJECTS, args.flows or bench_memory.FLOWS)
+    done = bench_memory.run(wanted, args.kernel, args.seed)
     if args.json:
-        done.save(args.json)
-    print(bench_table.render(done, markdown=args.markdown))
+        bench_memory.save(done, args.json)
+    print(bench_memory.render(done, markdown=args.markdown))
+    return 0
+
+
+def _check(args: argparse.Namespace) -> int:
+    baseline = bench_result.load(args.check)
+    now = bench_run.run(bench_gate.cells(baseline), baseline.settings, _command())
+    if args.json:
+        now.save(args.json)
+    verdicts = bench_gate.judge(baseline, now)
+    print(bench_gate.render(verdicts))
+    if now.release != baseline.release:
+        print(f"\nThe baseline is of Linux {baseline.release}, this is {now.release}.")
+    return int(any(verdict.worse for verdict in verdicts))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Has one guest work off a plan: a line per cell, of a qdisc and what qbench is to do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab import bench_build, build
+from lab.bench_subjects import Cell
+from lab.engine import Engine, GuestError, GuestJob
+from lab.progress import Bar
+
+SCRIPTS = build.REPO / "lab" / "guest"
+NATIVE = "uml"
+MODULES = (
+    "dummy", "sch_red", "sch_codel", "sch_pie", "sch_sfb", "sch_sfq", "sch_fq", "sch_fq_codel",
+    "sch_fq_pie", "sch_cake",
+)  # fmt: skip
+MEMORY_MB = 2048
+TIMEOUT_S = 7200.0
+MEASURED = "measured "
+"""What the scripts say after each line."""
+
+
+def line(cell: Cell, **parameters: int) -> str:
+    """Of a plan."""
+    words = [f"{name}={int(value)}" for name, value in parameters.items()]
+    return f"{cell.subject.qdisc}|flows={cell.flows} {' '.join(words)}\n"
+
+
+def run(engine: Engine, script: str, lines: Sequence[str], seed: int) -> str:
+    """What the script has as its result. Raises GuestError if it does not get to the end."""
+    bar, done = Bar(len(lines)), 0
+
+    def watch(said: str) -> None:
+        nonlocal done
+        if said.startswith(MEASURED):
+            done += 1
+            bar.show(done, 0)
+
+    with tempfile.TemporaryDirectory(prefix="zrtt-bench-") as folder:
+        plan = Path(folder) / "plan"
+        plan.write_text("".join(lines))
+        module = bench_build.qbench(engine.kernel)
+        job = GuestJob(
+            script=SCRIPTS / script,
+            files={plan.name: plan, module.name: module} | build.tc_plugin("sch_zrtt"),
+            modules=MODULES,
+            kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
+            seed=seed,
+            memory_mb=MEMORY_MB,
+            virtual_time=engine.kernel.name != NATIVE,
+            timeout_s=TIMEOUT_S,
+            watch=watch,
+        )
+        output = engine.run(job)
+    bar.close()
+    if output.rc:
+        raise GuestError(f"the guest's script ended with status {output.rc}", output.console)
+    return output.result
