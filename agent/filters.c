@@ -19,12 +19,15 @@ struct request {
 /* Read a dump to its end: 1 if it has a filter, 0 if not, -1 if refused. */
 static int read_dump(int fd)
 {
-	static char reply[REPLY_MAX] __attribute__((aligned(NLMSG_ALIGNTO)));
+	static union {
+		struct nlmsghdr first;
+		char bytes[REPLY_MAX];
+	} reply;
 	int found = 0;
 
 	for (;;) {
-		struct nlmsghdr *header = (void *)reply;
-		ssize_t len = recv(fd, reply, sizeof(reply), 0);
+		struct nlmsghdr *header = &reply.first;
+		ssize_t len = recv(fd, &reply, sizeof(reply), 0);
 
 		if (len <= 0)
 			return -1;

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,13 +51,26 @@ static int enter_path(const char *path)
 	return err;
 }
 
+static void path_of(const char *name, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s%s", strchr(name, '/') ? "" : NETNS_DIR "/",
+		 name);
+}
+
+bool netns_exists(const char *name)
+{
+	char path[PATH_MAX];
+
+	path_of(name, path);
+	return id_of(path);
+}
+
 int netns_enter(const char *name)
 {
 	char path[PATH_MAX];
 	int err;
 
-	snprintf(path, sizeof(path), "%s%s",
-		 strchr(name, '/') ? "" : NETNS_DIR "/", name);
+	path_of(name, path);
 	err = enter_path(path);
 	if (err == -ENOENT)
 		return refuse(name, "no such network namespace");

@@ -5,6 +5,7 @@
 #ifndef _AGENT_NETNS_H
 #define _AGENT_NETNS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define NETNS_TEXT_MAX	256	/* bytes of a namespace's name */
@@ -14,6 +15,9 @@ int netns_init(void);
 
 /* Enter a namespace of ip-netns(8), or that of a path. 0 or -1. */
 int netns_enter(const char *name);
+
+/* Whether ip-netns(8) knows a namespace of that name. */
+bool netns_exists(const char *name);
 
 /* Enter a namespace that some process or name holds. 0, or -1 if none does. */
 int netns_enter_id(ino_t id);

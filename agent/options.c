@@ -58,8 +58,7 @@ static const char *const commands[] = {
 
 #define COMMANDS	(sizeof(commands) / sizeof(*commands))
 
-static void __attribute__((noreturn, format(printf, 1, 2)))
-wrong(const char *format, ...)
+static void __noreturn __printf(1, 2) wrong(const char *format, ...)
 {
 	va_list args;
 
@@ -146,6 +145,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	const char *name[sizeof(known_by) / sizeof(*known_by)] = { };
 	int index = 0, option;
 
+	argv[0] = "zrtt-agent";	/* for the messages of getopt_long() */
 	while ((option = getopt_long(argc, argv, "jhV", long_options, &index)) >= 0) {
 		parse_option(options, option);
 		name[option] = option == 'j' ? "-j" : long_options[index].name;

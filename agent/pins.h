@@ -27,15 +27,6 @@ struct pins {
 	unsigned int ifindex;
 };
 
-/*
- * Keep other agents waiting, and go where the BPF file system is.
- * pins_open() mounts it if @create; both return 0 or -1.
- */
-int pins_open(bool create);
-
-/* Let other agents go on; unmount what was mounted once nothing is in there. */
-void pins_close(void);
-
 /* All of them, in the order of namespaces and interfaces; to be freed. */
 size_t pins_list(struct pins **list);
 

@@ -2,6 +2,9 @@
 #ifndef _AGENT_REPORT_H
 #define _AGENT_REPORT_H
 
+#define __printf(a, b)	__attribute__((format(printf, a, b)))
+#define __noreturn	__attribute__((noreturn))
+
 #define EXIT_USAGE	1	/* the command line is wrong */
 #define EXIT_REFUSED	2	/* the system cannot do it */
 
@@ -12,10 +15,9 @@
  *
  * Return: -1, for the caller to pass on
  */
-int refuse(const char *what, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+int __printf(2, 3) refuse(const char *what, const char *format, ...);
 
 /* End the program for lack of memory. */
-void out_of_memory(void) __attribute__((noreturn));
+void __noreturn out_of_memory(void);
 
 #endif

@@ -14,9 +14,6 @@
 
 #include <linux/bpf.h>
 #include <linux/if_ether.h>
-#include <linux/in.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/pkt_cls.h>
 
 #include <bpf/bpf_endian.h>
@@ -24,209 +21,19 @@
 
 #include <zrtt/hint.h>
 
+#include "packet.bpf.h"
+#include "state.bpf.h"
 #include "zrtt_agent.h"
 
-#define SAMPLE_NS	50000000ULL	/* a hint per connection and 50 ms */
-#define FALL_SHIFT	3		/* and at once if it fell by 1/8 */
-#define RTT_UNKNOWN_US	(~0U)		/* rtt_min before the first sample */
-
 /* Not in UAPI headers. */
-#define AGENT_AF_INET		2
-#define AGENT_AF_INET6		10
-#define AGENT_SOCK_STREAM	1
-#define AGENT_IP_FRAGMENT	0x3fff	/* more fragments, or an offset */
+#define AGENT_AF_INET	2
+#define AGENT_AF_INET6	10
 
-#define IPV4_LEN	sizeof(struct iphdr)
-#define IPV6_LEN	sizeof(struct ipv6hdr)
-#define TCP_LEN		20		/* without options */
-#define HOP_BY_HOP_LEN	8
+#define TCP_LEN		20			/* without options */
 #define IP_PAYLOAD_MAX	(0xffff - IPV6_LEN)	/* for both versions */
 
 /* A fate of no packet that leaves the host. */
 #define AGENT_TORN	ZRTT_AGENT_FATES
-
-const volatile struct zrtt_agent_config config;
-
-/**
- * struct agent_state - of a connection, dies with its socket
- * @stated_ns: when the last hint was sent
- * @units: what it said, 0 = none was sent
- * @reserved: segments are cut such that the TCP option fits
- * @fate: of the segment between socket and device, TCP encoding only
- */
-struct agent_state {
-	__u64 stated_ns;
-	__u16 units;
-	__u8 reserved;
-	__u8 fate;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct agent_state);
-} states SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, ZRTT_AGENT_COUNTERS);
-	__type(key, __u32);
-	__type(value, __u64);
-} counters SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);	/* set at load */
-	__type(key, struct zrtt_agent_prefix4);
-	__type(value, __u8);
-} scope4 SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LPM_TRIE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 1);	/* set at load */
-	__type(key, struct zrtt_agent_prefix6);
-	__type(value, __u8);
-} scope6 SEC(".maps");
-
-/* The headers of a packet as they will be: the fixed one, then the hint. */
-struct packet4 {
-	struct iphdr ip;
-	__u8 option[ZRTT_HINT_IPV4_LEN];
-};
-
-struct packet6 {
-	struct ipv6hdr ip;
-	__u8 option[HOP_BY_HOP_LEN];
-};
-
-union packet {
-	struct packet4 v4;
-	struct packet6 v6;
-};
-
-static __always_inline void count(__u32 counter)
-{
-	__u64 *value = bpf_map_lookup_elem(&counters, &counter);
-
-	if (value)
-		(*value)++;
-}
-
-static __always_inline bool in_scope4(__be32 address)
-{
-	struct zrtt_agent_prefix4 key = { .bits = 32, .address = address };
-
-	return bpf_map_lookup_elem(&scope4, &key);
-}
-
-static __always_inline bool in_scope6(__be32 a0, __be32 a1, __be32 a2, __be32 a3)
-{
-	struct zrtt_agent_prefix6 key = {
-		.bits = 128, .address = { a0, a1, a2, a3 },
-	};
-
-	return bpf_map_lookup_elem(&scope6, &key);
-}
-
-static __always_inline bool in_scope(const struct __sk_buff *skb,
-				     const union packet *packet)
-{
-	const __be32 *to;
-
-	if (skb->protocol == bpf_htons(ETH_P_IP))
-		return in_scope4(packet->v4.ip.daddr);
-	to = packet->v6.ip.daddr.s6_addr32;
-	return in_scope6(to[0], to[1], to[2], to[3]);
-}
-
-static __always_inline bool is_due(const struct agent_state *state, __u64 now_ns,
-				   __u16 units)
-{
-	return config.every_packet || now_ns - state->stated_ns >= SAMPLE_NS ||
-	       units < state->units - (state->units >> FALL_SHIFT);
-}
-
-static __always_inline void stated(struct agent_state *state, __u64 now_ns,
-				   __u16 units)
-{
-	if (!state->units)
-		count(ZRTT_AGENT_CONNECTIONS);
-	state->stated_ns = now_ns;
-	state->units = units;
-}
-
-static __always_inline enum zrtt_agent_fate read_ipv4(struct __sk_buff *skb,
-						      struct iphdr *ip)
-{
-	if (bpf_skb_load_bytes_relative(skb, 0, ip, IPV4_LEN, BPF_HDR_START_NET))
-		return ZRTT_AGENT_ERROR;
-	if (ip->protocol != IPPROTO_TCP)
-		return ZRTT_AGENT_NOT_TCP;
-	if (ip->frag_off & bpf_htons(AGENT_IP_FRAGMENT))
-		return ZRTT_AGENT_FRAGMENT;
-	if (ip->ihl != IPV4_LEN / 4)
-		return ZRTT_AGENT_OPTIONS;
-	return ZRTT_AGENT_STAMPED;
-}
-
-static __always_inline enum zrtt_agent_fate read_ipv6(struct __sk_buff *skb,
-						      struct ipv6hdr *ip)
-{
-	__u8 next;
-
-	if (bpf_skb_load_bytes_relative(skb, 0, ip, IPV6_LEN, BPF_HDR_START_NET))
-		return ZRTT_AGENT_ERROR;
-	switch (ip->nexthdr) {
-	case IPPROTO_TCP:
-		return ZRTT_AGENT_STAMPED;
-	case IPPROTO_HOPOPTS:
-	case IPPROTO_DSTOPTS:
-	case IPPROTO_ROUTING:
-	case IPPROTO_FRAGMENT:
-		break;
-	default:
-		return ZRTT_AGENT_NOT_TCP;
-	}
-	/* All four begin with the next header. */
-	if (bpf_skb_load_bytes_relative(skb, IPV6_LEN, &next, sizeof(next),
-					BPF_HDR_START_NET))
-		return ZRTT_AGENT_ERROR;
-	if (next != IPPROTO_TCP)
-		return ZRTT_AGENT_NOT_TCP;
-	return ip->nexthdr == IPPROTO_FRAGMENT ? ZRTT_AGENT_FRAGMENT :
-						 ZRTT_AGENT_OPTIONS;
-}
-
-/* The fixed IP header, and what speaks against a hint behind it. */
-static __always_inline enum zrtt_agent_fate read_packet(struct __sk_buff *skb,
-							union packet *packet)
-{
-	if (skb->protocol == bpf_htons(ETH_P_IP))
-		return read_ipv4(skb, &packet->v4.ip);
-	if (skb->protocol == bpf_htons(ETH_P_IPV6))
-		return read_ipv6(skb, &packet->v6.ip);
-	return ZRTT_AGENT_NOT_TCP;
-}
-
-/*
- * The socket that sends the packet, if it is a connection. Resets and late
- * acknowledgements come from a raw socket of the kernel, which older kernels
- * take for TCP as well.
- */
-static __always_inline struct bpf_sock *connection(struct __sk_buff *skb)
-{
-	struct bpf_sock *sk = skb->sk;
-
-	if (!sk)
-		return NULL;
-	sk = bpf_sk_fullsock(sk);
-	if (!sk || sk->protocol != IPPROTO_TCP || sk->type != AGENT_SOCK_STREAM)
-		return NULL;
-	return sk;
-}
 
 /* Bytes in front of the IP header, whatever the kind of link. */
 static __always_inline int link_header_len(struct __sk_buff *skb, __u32 ip_len,
@@ -429,6 +236,14 @@ static __always_inline bool peer_in_scope(const struct bpf_sock_ops *ops)
 			 ops->remote_ip6[2], ops->remote_ip6[3]);
 }
 
+/* Be called with the options of every segment from now on. */
+static __always_inline void watch_options(struct bpf_sock_ops *ops)
+{
+	int flags = ops->bpf_sock_ops_cb_flags;
+
+	bpf_sock_ops_cb_flags_set(ops, flags | BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
 /*
  * Called with every segment, and, to cut segments such that they leave room,
  * without one. Room is always left, so that a hint never makes one too long;
@@ -474,9 +289,7 @@ int zrtt_agent_ops(struct bpf_sock_ops *ops)
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
 		if (peer_in_scope(ops))
-			bpf_sock_ops_cb_flags_set(ops,
-				ops->bpf_sock_ops_cb_flags |
-				BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+			watch_options(ops);
 		return 1;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:

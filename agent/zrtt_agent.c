@@ -19,9 +19,9 @@
 #include <bpf/libbpf.h>
 
 #include "attachment.h"
+#include "bpffs.h"
 #include "netns.h"
 #include "options.h"
-#include "pins.h"
 #include "report.h"
 #include "status.h"
 
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
 	libbpf_set_print(print_debug);
 	if (check_capabilities() || check_bpf() || netns_init() ||
 	    (options.netns && netns_enter(options.netns)) ||
-	    pins_open(options.command == COMMAND_ATTACH))
+	    bpffs_enter(options.command == COMMAND_ATTACH))
 		return EXIT_REFUSED;
 	forget_stale();
 	err = run(&options);
-	pins_close();
+	bpffs_leave();
 	scope_free(&options.scope);
 	return err ? EXIT_REFUSED : EXIT_SUCCESS;
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <mntent.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/magic.h>
+
+#include "bpffs.h"
+#include "netns.h"
+#include "report.h"
+
+#define MARK	BPFFS "/zrtt-agent-mounted"	/* says that the agent did it */
+#define LOCK	"/sys/fs"			/* any folder that is always there */
+
+static int lock_fd = -1;
+
+/*
+ * `ip netns exec` starts a command with mounts of its own, which end with it
+ * and take along all that is pinned there. Go to those of the machine.
+ */
+static bool enter_mounts_of_machine(void)
+{
+	int fd = open("/proc/1/ns/mnt", O_RDONLY | O_CLOEXEC);
+	struct stat machine, own;
+	bool there = false;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &machine) && !stat("/proc/self/ns/mnt", &own))
+		there = machine.st_ino == own.st_ino || !setns(fd, CLONE_NEWNS);
+	close(fd);
+	return there;
+}
+
+/* `ip netns exec` mounts /sys again, under the name of the namespace. */
+static bool mounts_are_borrowed(void)
+{
+	FILE *mounts = setmntent("/proc/self/mounts", "r");
+	struct mntent *mount;
+	bool borrowed = false;
+
+	if (!mounts)
+		return false;
+	while ((mount = getmntent(mounts))) {
+		if (!strcmp(mount->mnt_dir, "/sys"))
+			borrowed = netns_exists(mount->mnt_fsname);
+	}
+	endmntent(mounts);
+	return borrowed;
+}
+
+static int take_lock(void)
+{
+	lock_fd = open(LOCK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (lock_fd < 0 || flock(lock_fd, LOCK_EX))
+		return refuse(LOCK, "%s", strerror(errno));
+	return 0;
+}
+
+static bool is_mounted(void)
+{
+	struct statfs status;
+
+	return !statfs(BPFFS, &status) && (__u32)status.f_type == BPF_FS_MAGIC;
+}
+
+static int make_folder(const char *path)
+{
+	return mkdir(path, 0700) && errno != EEXIST ? -errno : 0;
+}
+
+static int create(void)
+{
+	bool mounted = is_mounted();
+	int err;
+
+	if (!mounted && mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+		return refuse(BPFFS, "cannot mount the BPF file system: %s",
+			      strerror(errno));
+	err = make_folder(PINS);
+	if (!err && !mounted)
+		err = make_folder(MARK);
+	return err ? refuse(PINS, "%s", strerror(-err)) : 0;
+}
+
+int bpffs_enter(bool may_create)
+{
+	if (!enter_mounts_of_machine() && mounts_are_borrowed())
+		return refuse(BPFFS, "ends with `ip netns exec`; use --netns instead");
+	if (take_lock())
+		return -1;
+	return may_create ? create() : 0;
+}
+
+/* Whether anything is left. Names with a dot are the kernel's own. */
+static bool others_pinned(void)
+{
+	DIR *dir = opendir(BPFFS);
+	struct dirent *entry;
+	bool found = false;
+
+	if (!dir)
+		return true;
+	while (!found && (entry = readdir(dir)))
+		found = !strchr(entry->d_name, '.');
+	closedir(dir);
+	return found;
+}
+
+void bpffs_leave(void)
+{
+	if (!rmdir(PINS) && !rmdir(MARK) && !others_pinned())
+		umount(BPFFS);
+	close(lock_fd);
+}
