@@ -60,7 +60,7 @@ MODULE_PARM_DESC(backlog, "packets kept in the queue, 0..100000 (50)");
 
 static unsigned int packets = 100000;
 module_param(packets, uint, 0444);
-MODULE_PARM_DESC(packets, "packets timed, of random flows (100000)");
+MODULE_PARM_DESC(packets, "packets timed, of random flows, after as many that are not (100000)");
 
 static unsigned int slices = 1;
 module_param(slices, uint, 0444);
@@ -289,27 +289,36 @@ static void qbench_pace(struct qbench *b)
 		fsleep(early_ns / NSEC_PER_USEC);
 }
 
-/* All flows in their order, with a pause in which those already known age. */
+/* Pass a packet of @flow when it is due. */
+static int qbench_pass_next(struct qbench *b, u32 flow)
+{
+	qbench_pace(b);
+	return qbench_pass_one(b, flow);
+}
+
+/*
+ * All flows in their order, with a pause in which those already known age; then
+ * packets of random flows, untimed, so that all rates are those of the timed part.
+ */
 static int qbench_warm_up(struct qbench *b)
 {
 	u32 pass, i;
-	int err;
+	int err = 0;
 
 	for (pass = 0; pass < passes; pass++) {
 		b->due_ns = ktime_get_ns();
-		for (i = 0; i < flows; i++) {
-			err = qbench_pass_one(b, i);
-			if (err)
-				return err;
-			qbench_pace(b);
-		}
+		for (i = 0; !err && i < flows; i++)
+			err = qbench_pass_next(b, i);
 		if (pass)
 			continue;
 		/* a packet that waited through the pause would look like congestion */
 		qbench_drain(b);
 		msleep(settle_ms);
 	}
-	return 0;
+	b->due_ns = ktime_get_ns();
+	for (i = 0; !err && i < max(packets, backlog); i++)
+		err = qbench_pass_next(b, qbench_random_flow(b));
+	return err;
 }
 
 /* Time a slice and add its line to the result. */
@@ -321,10 +330,9 @@ static int qbench_slice(struct qbench *b)
 
 	b->sums = (struct qbench_sums) {};
 	for (i = 0; i < packets / slices; i++) {
-		err = qbench_pass_one(b, qbench_random_flow(b));
+		err = qbench_pass_next(b, qbench_random_flow(b));
 		if (err)
 			return err;
-		qbench_pace(b);
 	}
 	dropped = queued + b->sums.enqueued - b->sums.dequeued - qdisc_qlen_sum(b->sch);
 	scnprintf(result + used, sizeof(result) - used, "%u %u %llu %llu %u %u\n",
@@ -361,9 +369,6 @@ static int qbench_run(struct qbench *b)
 
 	__skb_queue_head_init(&b->spare);
 	err = qbench_warm_up(b);
-	for (i = 0; !err && i < backlog; i++)
-		err = qbench_pass_one(b, qbench_random_flow(b));
-	b->due_ns = ktime_get_ns();
 	for (i = 0; !err && i < slices; i++)
 		err = qbench_slice(b);
 	qbench_drain(b);

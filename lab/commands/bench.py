@@ -15,7 +15,7 @@ from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
 
 NATIVE_ROUNDS, NATIVE_SLICES, NATIVE_PACKETS = 5, 20, 40_000
-COUNTED_PACKETS = 50_000
+COUNTED_PACKETS = 100_000
 COUNTED_GAP_NS = 12_000
 """1 Gbit/s: in each flow's time as many packets pass as on a link."""
 
