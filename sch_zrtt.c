@@ -29,6 +29,7 @@
 
 #define ZRTT_VLAN_TAGS_MAX	2	/* tags walked in the frame itself */
 #define ZRTT_IPV6_HEADERS_MAX	6	/* extension headers walked */
+#define ZRTT_IPV6_EXT_MIN	8	/* bytes of the shortest extension header */
 #define ZRTT_LATE_BATCH		64	/* late packets dropped per dequeue */
 
 static unsigned int ipv4_option = ZRTT_HINT_IPV4_TYPE;
@@ -102,17 +103,25 @@ static u32 zrtt_random(struct zrtt_sched_data *q)
 /**
  * struct zrtt_headers - where things stand in a packet, from skb->data
  * @ip_off: IP header
- * @version: 4, 6, or 0 for anything else
  * @hint_off: option that carries the hint
- * @hint_len: its length, 0 = no hint
  * @tcp_off: TCP header if the hint is a TCP option, else 0
+ * @ext_off: IPv6 extension header that may hold nothing but the hint, else 0
+ * @nexthdr_off: byte that announces the extension header of the hint
+ * @version: 4, 6, or 0 for anything else
+ * @hint_len: length of the option, 0 = no hint
+ * @pppoe: a PPPoE header stands before the IP header
+ * @sealed: AH may cover the header of the hint, which thus must not change
  */
 struct zrtt_headers {
 	u32 ip_off;
 	u32 hint_off;
 	u32 tcp_off;
+	u32 ext_off;
+	u32 nexthdr_off;
 	u8 version;
 	u8 hint_len;
+	bool pppoe;
+	bool sealed;
 };
 
 /* PPPoE session header (RFC 2516) and the PPP protocol behind it. */
@@ -226,6 +235,7 @@ static bool zrtt_dissect_ipv4(const struct sk_buff *skb, struct zrtt_sched_data 
 
 	hdr->ip_off = off;
 	hdr->version = 4;
+	hdr->sealed = iph->protocol == IPPROTO_AH;
 	pkt->ect = !INET_ECN_is_not_ect(iph->tos);
 	key->addr = jhash_2words((__force u32)iph->saddr,
 				 (__force u32)iph->daddr, q->seed);
@@ -246,12 +256,13 @@ static bool zrtt_dissect_ipv4(const struct sk_buff *skb, struct zrtt_sched_data 
 	return true;
 }
 
-/* A hop-by-hop or destination options header at @off. */
+/* A hop-by-hop or destination options header of @len bytes at @off. */
 static void zrtt_dissect_ipv6_options(const struct sk_buff *skb,
 				      struct zrtt_sched_data *q, u32 off, u32 len,
 				      struct zrtt_headers *hdr,
 				      struct zrtt_arrival *pkt)
 {
+	u32 area_off = off + sizeof(struct ipv6_opt_hdr);
 	u32 total = len - sizeof(struct ipv6_opt_hdr);
 	u32 have = min_t(u32, total, ZRTT_HINT_SCAN_BYTES);
 	u8 area_buf[ZRTT_HINT_SCAN_BYTES];
@@ -261,10 +272,24 @@ static void zrtt_dissect_ipv6_options(const struct sk_buff *skb,
 
 	if (!zrtt_wants_hint(q, hdr))
 		return;
-	off += sizeof(struct ipv6_opt_hdr);
-	area = skb_header_pointer(skb, off, have, area_buf);
+	area = skb_header_pointer(skb, area_off, have, area_buf);
 	status = area ? zrtt_hint_ipv6(area, have, total, &hint) : ZRTT_HINT_BAD;
-	zrtt_take_hint(q, status, &hint, off, hdr, pkt);
+	zrtt_take_hint(q, status, &hint, area_off, hdr, pkt);
+	if (hdr->hint_len && len == ZRTT_IPV6_EXT_MIN)
+		hdr->ext_off = off;
+}
+
+/* May AH follow, whose checksum covers all headers before it? */
+static bool zrtt_ipv6_sealed(const struct sk_buff *skb, u32 off, u8 nexthdr)
+{
+	const struct frag_hdr *frag;
+	struct frag_hdr buf;
+
+	if (nexthdr == NEXTHDR_FRAGMENT) {
+		frag = skb_header_pointer(skb, off, sizeof(buf), &buf);
+		nexthdr = frag ? frag->nexthdr : NEXTHDR_AUTH;
+	}
+	return nexthdr != NEXTHDR_NONE && ipv6_ext_hdr(nexthdr);
 }
 
 static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data *q,
@@ -288,6 +313,7 @@ static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data 
 	key->addr = jhash2((const u32 *)&ip6h->saddr, 8, q->seed);
 	nexthdr = ip6h->nexthdr;
 	key->proto = nexthdr;
+	hdr->nexthdr_off = off + offsetof(struct ipv6hdr, nexthdr);
 	off += sizeof(*ip6h);
 
 	for (i = 0; i < ZRTT_IPV6_HEADERS_MAX; i++) {
@@ -296,19 +322,23 @@ static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data 
 			break;
 		ext = skb_header_pointer(skb, off, sizeof(ext_buf), &ext_buf);
 		if (!ext)
-			return true;
+			break;
 		len = ipv6_optlen(ext);
 		if (nexthdr != NEXTHDR_ROUTING)
 			zrtt_dissect_ipv6_options(skb, q, off, len, hdr, pkt);
+		if (!hdr->hint_len)
+			hdr->nexthdr_off = off;
 		nexthdr = ext->nexthdr;
 		off += len;
 	}
+	hdr->sealed = hdr->hint_len && zrtt_ipv6_sealed(skb, off, nexthdr);
 	zrtt_dissect_l4(skb, q, off, nexthdr, hdr, pkt, key);
 	return true;
 }
 
 /* Network protocol and offset of the packet behind VLAN tags and PPPoE. */
-static __be16 zrtt_network(const struct sk_buff *skb, u32 *off)
+static __be16 zrtt_network(const struct sk_buff *skb, u32 *off,
+			   struct zrtt_headers *hdr)
 {
 	struct zrtt_pppoe pppoe_buf, *pppoe;
 	__be16 proto = skb->protocol;
@@ -336,6 +366,7 @@ static __be16 zrtt_network(const struct sk_buff *skb, u32 *off)
 	if (!pppoe)
 		return 0;
 	*off += sizeof(*pppoe);
+	hdr->pppoe = true;
 	if (pppoe->proto == htons(PPP_IP))
 		return htons(ETH_P_IP);
 	if (pppoe->proto == htons(PPP_IPV6))
@@ -350,7 +381,7 @@ static void zrtt_dissect(struct sk_buff *skb, struct zrtt_sched_data *q,
 	bool known = false;
 	u32 off;
 
-	switch (zrtt_network(skb, &off)) {
+	switch (zrtt_network(skb, &off, hdr)) {
 	case htons(ETH_P_IP):
 		known = zrtt_dissect_ipv4(skb, q, off, hdr, pkt, &key);
 		break;
@@ -381,44 +412,112 @@ static bool zrtt_mark(struct sk_buff *skb, const struct zrtt_headers *hdr)
 	return IP6_ECN_set_ce(skb, (struct ipv6hdr *)(skb->data + hdr->ip_off));
 }
 
-/* Overwrite the hint's option with padding in place, and mend checksums. */
-static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
-		       const struct zrtt_headers *hdr)
+/* Take @len bytes out at @off: what stands before them moves up. The length that
+ * the qdisc layer noted stays: parents subtract what they added.
+ */
+static void zrtt_cut(struct sk_buff *skb, const struct zrtt_headers *hdr, u32 off,
+		     u32 len)
 {
-	/* sums run over whole option areas: options may start at odd offsets */
-	u32 base = hdr->tcp_off ?: hdr->ip_off;
-	u32 len = ALIGN(hdr->hint_off + hdr->hint_len - base, 4);
-	struct tcphdr *th;
-	struct iphdr *iph;
-	__wsum before, diff;
-	u8 *option;
+	u32 end = skb_headroom(skb) + off + len;
+	struct zrtt_pppoe *pppoe;
 
-	if (skb_ensure_writable(skb, base + len))
-		return;
-	before = csum_partial(skb->data + base, len, 0);
-	option = skb->data + hdr->hint_off;
-	if (hdr->version == 6 && !hdr->tcp_off) {
+	memmove(skb->data + len, skb->data, off);
+	__skb_pull(skb, len);
+	skb->mac_header += len;
+	skb->network_header += len;
+	/* a router has it at the first extension header, a host behind the last */
+	if (skb->transport_header < end)
+		skb->transport_header += len;
+	if (hdr->pppoe) {
+		pppoe = (struct zrtt_pppoe *)(skb->data + hdr->ip_off) - 1;
+		be16_add_cpu(&pppoe->length, -len);
+	}
+}
+
+/* @len bytes of the IP header reach up to the end of the hint's last word. */
+static void zrtt_strip_ipv4(struct sk_buff *skb, const struct zrtt_headers *hdr,
+			    u32 len)
+{
+	struct iphdr *iph = (struct iphdr *)(skb->data + hdr->ip_off);
+	__wsum before = csum_partial(iph, len, 0);
+
+	if (ntohs(iph->tot_len) < iph->ihl * 4) {
+		/* no length to mend: 0 stands for more than 64 KB */
+		memset(skb->data + hdr->hint_off, IPOPT_NOP, hdr->hint_len);
+	} else {
+		iph->ihl -= hdr->hint_len / 4;
+		be16_add_cpu(&iph->tot_len, -hdr->hint_len);
+		zrtt_cut(skb, hdr, hdr->hint_off, hdr->hint_len);
+		iph = (struct iphdr *)(skb->data + hdr->ip_off);
+		len -= hdr->hint_len;
+	}
+	csum_replace_by_diff(&iph->check, csum_sub(csum_partial(iph, len, 0), before));
+}
+
+/* Are the two bytes beside the hint, in the 8 of hdr->ext_off, padding? */
+static bool zrtt_ipv6_hint_alone(const struct sk_buff *skb,
+				 const struct zrtt_headers *hdr)
+{
+	const u8 *area = skb->data + hdr->ext_off + sizeof(struct ipv6_opt_hdr);
+	u32 at = skb->data + hdr->hint_off - area;
+	u8 first = area[at > 0 ? 0 : ZRTT_HINT_IPV6_LEN];
+	u8 second = area[at > 1 ? 1 : ZRTT_HINT_IPV6_LEN + 1];
+
+	return (first == IPV6_TLV_PAD1 || first == IPV6_TLV_PADN) && !second;
+}
+
+static void zrtt_strip_ipv6(struct sk_buff *skb, const struct zrtt_headers *hdr)
+{
+	struct ipv6hdr *ip6h = (struct ipv6hdr *)(skb->data + hdr->ip_off);
+	u8 *option = skb->data + hdr->hint_off;
+
+	/* a jumbogram has a length of 0, and the real one in an option */
+	if (hdr->ext_off && zrtt_ipv6_hint_alone(skb, hdr) &&
+	    ntohs(ip6h->payload_len) >= ZRTT_IPV6_EXT_MIN) {
+		be16_add_cpu(&ip6h->payload_len, -ZRTT_IPV6_EXT_MIN);
+		skb->data[hdr->nexthdr_off] = skb->data[hdr->ext_off];
+		zrtt_cut(skb, hdr, hdr->ext_off, ZRTT_IPV6_EXT_MIN);
+	} else {
 		memset(option, 0, hdr->hint_len);
 		option[0] = IPV6_TLV_PADN;
 		option[1] = hdr->hint_len - 2;
-	} else {
-		memset(option, IPOPT_NOP, hdr->hint_len);
 	}
-	diff = csum_sub(csum_partial(skb->data + base, len, 0), before);
-	q->stats.hint_stripped++;
+}
 
-	if (hdr->tcp_off) {
-		/* a partial checksum does not cover the options yet */
-		if (skb->ip_summed == CHECKSUM_PARTIAL)
-			return;
-		th = (struct tcphdr *)(skb->data + base);
-		csum_replace_by_diff(&th->check, diff);
-	} else if (hdr->version == 4) {
-		iph = (struct iphdr *)(skb->data + base);
-		csum_replace_by_diff(&iph->check, diff);
-	} else if (skb->ip_summed == CHECKSUM_COMPLETE) {
-		skb->csum = csum_add(skb->csum, diff);
-	}
+/* No-operations do no harm in TCP, whose pseudo-header would change as well. */
+static void zrtt_strip_tcp(struct sk_buff *skb, const struct zrtt_headers *hdr,
+			   u32 len)
+{
+	struct tcphdr *th = (struct tcphdr *)(skb->data + hdr->tcp_off);
+	__wsum before = csum_partial(th, len, 0);
+
+	memset(skb->data + hdr->hint_off, TCPOPT_NOP, hdr->hint_len);
+	/* a partial checksum does not cover the options yet */
+	if (skb->ip_summed != CHECKSUM_PARTIAL)
+		csum_replace_by_diff(&th->check,
+				     csum_sub(csum_partial(th, len, 0), before));
+}
+
+/* Remove the hint; where that cannot be done, the packet is forwarded with it. */
+static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
+		       const struct zrtt_headers *hdr)
+{
+	/* sums run over whole words: an option may start at an odd offset */
+	u32 base = hdr->tcp_off ?: hdr->ip_off;
+	u32 len = ALIGN(hdr->hint_off + hdr->hint_len - base, 4);
+
+	if (hdr->sealed || skb_ensure_writable(skb, base + len))
+		return;
+	if (hdr->tcp_off)
+		zrtt_strip_tcp(skb, hdr, len);
+	else if (hdr->version == 4)
+		zrtt_strip_ipv4(skb, hdr, len);
+	else
+		zrtt_strip_ipv6(skb, hdr);
+	q->stats.hint_stripped++;
+	/* the sum of the packet as it came, of one redirected to ifb, is void */
+	if (skb->ip_summed == CHECKSUM_COMPLETE)
+		skb->ip_summed = CHECKSUM_NONE;
 }
 
 /* The queue */

@@ -45,7 +45,7 @@ enum zrtt_hint_policy {
  * @hint: enum zrtt_hint_policy
  * @mark_mask: bits of a packet's mark that tell its RTT, 0 = none
  * @mark_shift: lowest of them
- * @strip: blank hints in forwarded packets
+ * @strip: remove hints from forwarded packets
  * @handshake: take RTTs from TCP handshakes
  * @ecn: mark ECT packets
  * @split_gso: queue the segments of a GSO packet one by one

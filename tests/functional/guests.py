@@ -22,7 +22,7 @@ from lab import build
 from lab.engine import GuestJob, get_engine
 
 KERNELS = ("6.1", "6.12")
-PROGRAMS = ("frames", "nlset")
+PROGRAMS = ("frames", "nlset", "stream")
 HERE = Path(__file__).resolve().parent
 OUT = HERE.parents[1] / "out" / "functional"
 

@@ -68,7 +68,7 @@ enum {
 	TCA_ZRTT_MARK_MAX,	/* u32, Q30, largest P_i that still marks */
 	TCA_ZRTT_FLOWS,		/* u32, slots of the flow table, power of two */
 	TCA_ZRTT_HINT,		/* u32, enum tc_zrtt_hint */
-	TCA_ZRTT_STRIP,		/* u8, 0 or 1: blank the hint in forwarded packets */
+	TCA_ZRTT_STRIP,		/* u8, 0 or 1: remove the hint from forwarded packets */
 	TCA_ZRTT_HANDSHAKE,	/* u8, 0 or 1: take RTTs from TCP handshakes */
 	TCA_ZRTT_ECN,		/* u8, 0 or 1: mark ECT packets */
 	TCA_ZRTT_SPLIT_GSO,	/* u8, 0 or 1: queue the segments of a GSO packet */
@@ -114,7 +114,7 @@ struct tc_zrtt_xstats {
 	__u64 hint_ok;		/* packets with a valid hint */
 	__u64 hint_bad;		/* packets with a malformed hint, read as none */
 	__u64 hint_clamped;	/* hints bounded by the clamp policy */
-	__u64 hint_stripped;	/* hints blanked by the strip option */
+	__u64 hint_stripped;	/* hints removed by the strip option */
 	__u64 idle_events;	/* times the queue ran empty */
 	__u64 overflow_events;	/* arrivals above threshold or limit */
 	__u64 evicted;		/* live flows that lost their slot to another */

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Hints are blanked on request.
+# Hints are removed on request. Each line of the file "strip" is a device and a
+# frame to send there.
 pair
+ip -n a link add link a0 name a0.5 type vlan id 5
+ip -n a link set a0.5 up
+
+send_all() {
+	while read -r dev frame; do
+		echo "$frame" | inject "$dev"
+	done <"$LAB/strip"
+}
+
 tc -n a qdisc add dev a0 root zrtt strip
 listen b b0 1000 /tmp/got
-inject a0 <"$LAB/strip"
+send_all
 wait $!
 part strip.received
 cat /tmp/got
 stats strip.stats a a0
 tc -n a qdisc change dev a0 root zrtt hint ignore
-inject a0 <"$LAB/strip"
+send_all
 stats strip.ignored a a0
