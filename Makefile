@@ -7,6 +7,8 @@
 #   make install   both, with the man page
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent
+#   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
+#   make bench-check   fail if ZRTT takes over 3 % more instructions than it did
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -18,8 +20,8 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin agent demo test install install-agent uninstall clean \
-	check-kernel help
+.PHONY: all modules plugin agent demo test bench bench-check install install-agent \
+	uninstall clean check-kernel help
 
 all: modules plugin
 
@@ -38,6 +40,16 @@ demo:
 
 test:
 	$(MAKE) -C tests
+
+bench:
+	@lab/setup.sh
+	$(PYTHON) -m lab bench --json out/bench/counted.json --plot out/bench/counted.svg
+	$(PYTHON) -m lab bench --kernel uml --json out/bench/native.json --plot out/bench/native.svg
+	$(PYTHON) -m lab bench --memory --json out/bench/memory.json
+
+bench-check:
+	@lab/setup.sh
+	$(PYTHON) -m lab bench --check bench/baseline.json
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) \
