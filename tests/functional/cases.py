@@ -394,6 +394,7 @@ STRIP_CASES = [
     # IPv4: taken out
     _cut("ipv4", _v4(_V4)),
     _cut("ipv4 with tcp", _v4(_V4, proto=TCP)),
+    _cut("ipv4 with a second hint in tcp", _v4(_V4, proto=TCP, tcp_options=_TCP)),
     _cut("ipv4 at an odd offset", _v4(bytes([NOP]) + _V4 + bytes([NOP] * 3))),
     _cut("ipv4 behind router alert", _v4(_ALERT4 + _V4)),
     _cut("ipv4 before router alert", _v4(_V4 + _ALERT4)),
@@ -443,6 +444,9 @@ STRIP_CASES = [
     _blank("tcp in a vlan beside the frame", _tcp(_TCP), _TCP, _NOPS6, "a0.5"),
     _keep("nothing to strip", _tcp(_TIMESTAMP)),
     _keep("nothing to strip, ipv6", _v6(_EMPTY)),
+    _keep("nothing to strip, unknown value", _v4(ipv4_hint(0))),
+    _keep("nothing to strip, reserved value", _v4(ipv4_hint(65535))),
+    _keep("nothing to strip, malformed", _v4(bytes([IPV4_TYPE, 40, 4, 226]))),
 ]  # fmt: skip
 
 ECN_FRAMES = [
