@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <bpf/bpf.h>
 
 #include "report.h"
 #include "scope.h"
 #include "zrtt_agent.h"
+
+#define REFILL_US	10000
+#define REFILL_TRIES	20
 
 /*
  * Not 100.64.0.0/10: that is the provider's side of a carrier-grade NAT
@@ -177,9 +181,23 @@ size_t scope_count(const struct scope *scope, int family)
 	return count;
 }
 
-int scope_store(const struct scope *scope, int map4_fd, int map6_fd)
+/*
+ * A trie's allocator refills itself a moment later, on a real-time kernel in a
+ * thread of its own; until then it is out of memory.
+ */
+static int store(int map_fd, const void *key)
 {
 	const __u8 value = 1;
+	int err, tries = REFILL_TRIES;
+
+	while ((err = bpf_map_update_elem(map_fd, key, &value, BPF_ANY)) == -ENOMEM &&
+	       tries--)
+		usleep(REFILL_US);
+	return err;
+}
+
+int scope_store(const struct scope *scope, int map4_fd, int map6_fd)
+{
 	size_t i;
 
 	for (i = 0; i < scope->count; i++) {
@@ -191,9 +209,9 @@ int scope_store(const struct scope *scope, int map4_fd, int map6_fd)
 		memcpy(&key4.address, prefix->address, sizeof(key4.address));
 		memcpy(&key6.address, prefix->address, sizeof(key6.address));
 		if (prefix->family == AF_INET)
-			err = bpf_map_update_elem(map4_fd, &key4, &value, BPF_ANY);
+			err = store(map4_fd, &key4);
 		else
-			err = bpf_map_update_elem(map6_fd, &key6, &value, BPF_ANY);
+			err = store(map6_fd, &key6);
 		if (err)
 			return err;
 	}

@@ -185,7 +185,6 @@ int zrtt_agent_ip(struct __sk_buff *skb)
  */
 static __always_inline enum zrtt_agent_fate look(struct __sk_buff *skb)
 {
-	struct agent_state init = { .fate = ZRTT_AGENT_OPTIONS };
 	struct agent_state *state;
 	enum zrtt_agent_fate fate;
 	struct bpf_tcp_sock *tcp;
@@ -203,11 +202,12 @@ static __always_inline enum zrtt_agent_fate look(struct __sk_buff *skb)
 	if (!state) {
 		if (!in_scope(skb, &packet))
 			return ZRTT_AGENT_SCOPE;
-		state = bpf_sk_storage_get(&states, sk, &init,
+		state = bpf_sk_storage_get(&states, sk, NULL,
 					   BPF_SK_STORAGE_GET_F_CREATE);
+		if (!state)
+			return ZRTT_AGENT_ERROR;
+		state->fate = ZRTT_AGENT_OPTIONS;
 	}
-	if (!state)
-		return ZRTT_AGENT_ERROR;
 	if (tcp->rtt_min == RTT_UNKNOWN_US)
 		return ZRTT_AGENT_NO_RTT;
 	fate = state->fate;
