@@ -7,15 +7,32 @@ import argparse
 import sys
 
 from lab import build, grid, initramfs, kernels, report, table
-from lab.commands import bench, crosscheck, demo, figures, flent, kernel, mininet, run, sweep
+from lab.agent import AgentError
+from lab.agentcost import AgentCostError
+from lab.cgroups import CgroupError
+from lab.commands import (
+    agentcost,
+    bench,
+    crosscheck,
+    demo,
+    figures,
+    flent,
+    kernel,
+    mininet,
+    run,
+    sweep,
+)
 from lab.commands import report as report_command
 from lab.engine import GuestError
 from lab.mininet_build import MininetError
+from lab.netns import NetnsError
 from lab.result import ResultError
 from lab.scenario import ScenarioError
 from lab.units import UnitError
 
-COMMANDS = (run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, kernel)
+COMMANDS = (
+    run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost, kernel,
+)  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
     ScenarioError,
@@ -28,6 +45,10 @@ EXPECTED_ERRORS = (
     GuestError,
     MininetError,
     table.TableError,
+    AgentError,
+    AgentCostError,
+    CgroupError,
+    NetnsError,
 )
 
 

@@ -1,76 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds zrtt-agent, runs it, and reads what it says of itself."""
+"""The agent of a host."""
 
 from __future__ import annotations
 
-import json
-import subprocess
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
-from typing import Any
 
-from places import HERE, PLACE
-
+from lab.agent import Status, done, statuses
 from lab.netns import Namespace
-
-ROOT = Path(__file__).resolve().parents[2]
-PROGRAM = ROOT / "out" / "agent" / "zrtt-agent"
-"""As its Makefile has it."""
-
-
-@cache
-def binary() -> Path:
-    """The program; a guest has it already."""
-    if PLACE == HERE:
-        subprocess.run(["make", "-s", "-C", ROOT / "agent"], check=True)
-    return PROGRAM
-
-
-def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Runs it to its end, whatever that is."""
-    command = [str(binary()), *words]
-    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
-
-
-def done(*words: str) -> str:
-    """What it says, if it does what it is told."""
-    ended = run(*words)
-    assert ended.returncode == 0, f"zrtt-agent {' '.join(words)}: {ended.stderr}"
-    assert ended.stderr == ""
-    return ended.stdout
-
-
-@dataclass(frozen=True)
-class Status:
-    """What it says of a device."""
-
-    netns: str
-    dev: str
-    encoding: str
-    every_packet: bool
-    attached: str
-    to: Sequence[str]
-    packets: int
-    stamped: int
-    skipped: Mapping[str, int]
-    connections: int
-    """Those that got a hint."""
-
-    def __post_init__(self) -> None:
-        assert self.packets == self.stamped + sum(self.skipped.values()), self
-        assert all(count >= 0 for count in self.skipped.values()), self
-
-
-def statuses(*words: str) -> list[Status]:
-    """Of all devices, or of those that the words select."""
-    return [Status(**said) for said in json.loads(done("status", *words, "-j"))]
 
 
 @dataclass
 class Agent:
-    """The agent of one host; it is detached when the test is over."""
+    """What is attached to its devices; all of it goes when the test is over."""
 
     space: Namespace
     cgroup: Path

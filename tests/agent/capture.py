@@ -7,13 +7,13 @@ import socket
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 from packets import Packet, parse
 
+from lab.build import REPO
 from lab.netns import Namespace
 
-OUT = Path(__file__).resolve().parents[2] / "out" / "agent-tests"
+OUT = REPO / "out" / "agent-tests"
 ETH_P_ALL = 3
 SOL_PACKET, PACKET_STATISTICS = 263, 6
 SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35

@@ -16,10 +16,11 @@ from typing import Any
 
 import pytest
 from agents import Agent
-from cgroups import own_cgroup
 from elsewhere import Guests, Teller
 from hosts import Network, network
 from places import HERE, PLACE, places
+
+from lab import cgroups
 
 FOLDER = Path(__file__).parent
 GUESTS = pytest.StashKey[Guests]()
@@ -94,7 +95,7 @@ def agent(net: Network, place: str) -> Iterator[Any]:
     if place != PLACE:
         yield None
         return
-    with own_cgroup() as cgroup:
+    with cgroups.own() as cgroup:
         made = Agent(net.a, cgroup)
         yield made
         made.leave()

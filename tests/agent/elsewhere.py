@@ -21,11 +21,11 @@ from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
 import pytest
-from agents import PROGRAM, ROOT, binary
 from capture import OUT
 from places import PLACE_VARIABLE
 
-from lab import mininet_python
+from lab import agent, mininet_python
+from lab.build import REPO
 from lab.engine import GuestJob, GuestOutput, get_engine
 
 MODULES = ("veth", "8021q", "sch_netem", "sch_ingress", "cls_bpf", "cls_u32")
@@ -74,10 +74,10 @@ def _files() -> dict[str, Path]:
     for package in PACKAGES:
         files |= _compiled(package)
     for folder, pattern in (("lab", "*.py"), ("tests", "pytest.ini"), ("tests/agent", "*.py")):
-        for path in (ROOT / folder).glob(pattern):
-            files[path.relative_to(ROOT).as_posix()] = path
-    files[PROGRAM.relative_to(ROOT).as_posix()] = binary()
-    files |= _libraries(binary())
+        for path in (REPO / folder).glob(pattern):
+            files[path.relative_to(REPO).as_posix()] = path
+    files[agent.PROGRAM.relative_to(REPO).as_posix()] = agent.program()
+    files |= _libraries(agent.program())
     return files
 
 

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.agent import BPF_NAME
 from lab.netns import Namespace
 
-NAME = "zrtt_agent"
 PATIENCE_S = 3.0
 """The kernel frees some things a moment later."""
 BPFFS = Path("/sys/fs/bpf")
@@ -62,7 +62,7 @@ def present(before: Objects = NONE) -> Objects:
     """What agents have there now, and have not had before."""
     programs = [
         one for one in _shown("prog")
-        if one.get("name", "").startswith(NAME) and one["id"] not in before.programs
+        if one.get("name", "").startswith(BPF_NAME) and one["id"] not in before.programs
     ]  # fmt: skip
     own = frozenset(program["id"] for program in programs)
     maps = {number for program in programs for number in program.get("map_ids", [])}

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 import pytest
-from agents import Agent, binary, done, statuses
+from agents import Agent
 from carriers import each_carrier
 from flows import connection
 from hosts import FAMILIES, Network
 from packets import TCP, Packet
+
+from lab.agent import done, program, statuses
 
 
 def exchange(net: Network, family: int) -> list[Packet]:
@@ -32,9 +34,9 @@ def test_all_devices_of_a_namespace(net: Network, agent: Agent, family: int) -> 
 
 def test_from_inside(net: Network, agent: Agent) -> None:
     """As in a container that runs the agent itself."""
-    net.a.run(binary(), "attach", "a0")
+    net.a.run(program(), "attach", "a0")
     assert any(packet.hints for packet in exchange(net, 4))
-    net.a.run(binary(), "detach", "a0")
+    net.a.run(program(), "detach", "a0")
     assert not any(packet.hints for packet in exchange(net, 4))
 
 

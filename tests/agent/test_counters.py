@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import pytest
-from agents import Agent, Status, run
+from agents import Agent
 from capture import Capture
 from carriers import each_carrier
 from flows import connection
 from hosts import Network
 from packets import TCP, Packet
+
+from lab.agent import Status, run
 
 BYTES = 1_000_000
 

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import pytest
-from agents import Agent, done, run, statuses
+from agents import Agent
 from flows import connection
 from hosts import Network
 from kernel_objects import filters, left_of, present
+
+from lab.agent import done, run, statuses
 
 each_encoding = pytest.mark.parametrize("encoding", ["ip", "tcp"])
 USERS_FILTER = "u32 match u32 0 0 flowid 1:1"

@@ -8,8 +8,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from agents import Agent, binary, run
+from agents import Agent
 from hosts import Network
+
+from lab.agent import program, run
 
 NOBODY = 65534
 USAGE, REFUSED = 1, 2
@@ -82,9 +84,9 @@ def test_without_root(net: Network) -> None:
     folder = Path("/tmp", f"{net.a.name}-nobody")
     folder.mkdir()
     try:
-        program = Path(shutil.copy(binary(), folder))
+        anybodys = Path(shutil.copy(program(), folder))
         said = subprocess.run(
-            [program, "attach", "lo"], capture_output=True, text=True, check=False,
+            [anybodys, "attach", "lo"], capture_output=True, text=True, check=False,
             user=NOBODY, group=NOBODY, extra_groups=[],
         )  # fmt: skip
     finally:
@@ -94,5 +96,5 @@ def test_without_root(net: Network) -> None:
 
 def test_without_bpf(net: Network) -> None:
     """Root of a container that may not use BPF."""
-    command = ["setpriv", "--bounding-set", "-all", str(binary()), "attach", "lo"]
+    command = ["setpriv", "--bounding-set", "-all", str(program()), "attach", "lo"]
     refused(subprocess.run(command, capture_output=True, text=True, check=False))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A cgroup of the test's own: hints in TCP options are for the sockets of a cgroup."""
+"""A cgroup of one's own: TCP options are written for the sockets of a cgroup."""
 
 from __future__ import annotations
 
@@ -9,10 +9,16 @@ from contextlib import contextmanager
 from pathlib import Path
 
 
+class CgroupError(RuntimeError):
+    """There are no cgroups of version 2 here."""
+
+
 def _root() -> Path:
-    """Where cgroups of version 2 are."""
     mounts = (line.split() for line in Path("/proc/self/mounts").read_text().splitlines())
-    return next(Path(mount[1]) for mount in mounts if mount[2] == "cgroup2")
+    found = [Path(mount[1]) for mount in mounts if mount[2] == "cgroup2"]
+    if not found:
+        raise CgroupError("no cgroup2 is mounted: mount -t cgroup2 cgroup /sys/fs/cgroup")
+    return found[0]
 
 
 def _current() -> str:
@@ -26,10 +32,11 @@ def _enter(cgroup: Path) -> None:
 
 
 @contextmanager
-def own_cgroup() -> Iterator[Path]:
-    """This process is in it until the caller is done."""
-    before = _root() / _current()
-    cgroup = _root() / f"zrtt-test-{os.getpid()}"
+def own() -> Iterator[Path]:
+    """This process is in it until the caller is done, and so is what it starts."""
+    root = _root()
+    before = root / _current()
+    cgroup = root / f"zrtt-{os.getpid()}"
     cgroup.mkdir()
     try:
         _enter(cgroup)

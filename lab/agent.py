@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Builds zrtt-agent and runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from lab.build import REPO, BuildError
+
+PROGRAM = REPO / "out" / "agent" / "zrtt-agent"
+"""Where its Makefile leaves it."""
+BPF_NAME = "zrtt_agent"
+"""What the names of its programs begin with."""
+
+
+class AgentError(RuntimeError):
+    """The agent refused, in its own words."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """What it says of a device."""
+
+    netns: str
+    dev: str
+    encoding: str
+    every_packet: bool
+    attached: str
+    to: Sequence[str]
+    packets: int
+    stamped: int
+    skipped: Mapping[str, int]
+    connections: int
+    """Those that got a hint."""
+
+    def __post_init__(self) -> None:
+        if self.packets != self.stamped + sum(self.skipped.values()):
+            raise AgentError(f"counters do not add up: {self}")
+
+
+@cache
+def program() -> Path:
+    """The program, after making it; a guest has nothing to make it of."""
+    folder = REPO / "agent"
+    if folder.exists():
+        make = subprocess.run(
+            ["make", "-s", "-C", folder], capture_output=True, text=True, check=False
+        )
+        if make.returncode:
+            raise BuildError(f"make -C agent: {make.stdout}{make.stderr}".rstrip())
+    return PROGRAM
+
+
+def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Runs it to its end, whatever that is."""
+    command = [str(program()), *words]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)
+
+
+def done(*words: str) -> str:
+    """What it says, having done as it was told."""
+    ended = run(*words)
+    if ended.returncode or ended.stderr:
+        raise AgentError(ended.stderr.strip() or f"zrtt-agent: status {ended.returncode}")
+    return ended.stdout
+
+
+def statuses(*words: str) -> list[Status]:
+    """Of all devices, or of those that the words select."""
+    return [Status(**said) for said in json.loads(done("status", *words, "-j"))]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0
+"""lab agentcost: what zrtt-agent costs a sender."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from lab import agentcost, textable
+from lab.agentcost import Cost, spread
+from lab.commands.parsing import Commands, Help
+
+HEAD = ("", "Mbit/s", "ratio", "quartiles", "CPU ratio", "quartiles", "BPF ns/packet", "stamped")
+SAMPLED = "sampled"
+
+
+def add(commands: Commands) -> None:
+    p = commands.add_parser(
+        "agentcost",
+        help="what zrtt-agent costs a sender",
+        description="Runs iperf3 between two network namespaces of this machine, without the "
+        "agent and with it in turns, and shows the ratio of throughput, that of the sender's "
+        "CPU time per byte, and the time that the agent's BPF programs take per packet. "
+        "Needs root, iperf3, ethtool and bpftool.",
+        formatter_class=Help,
+    )
+    p.add_argument("--rounds", type=int, default=9, metavar="N",
+                   help="in each, all variants have their turn")  # fmt: skip
+    p.add_argument("--seconds", type=int, default=2, metavar="N", help="of each transfer")
+    p.add_argument("--segments", action="store_true",
+                   help="the sender cuts segments and the receiver merges them, as is done on "
+                   "either side of a wire, instead of handing on super-packets")  # fmt: skip
+    p.add_argument("--check", type=float, metavar="RATIO",
+                   help="exit status 1 if the median ratio of a sampled variant is "
+                   "less")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write all of it there")
+    p.add_argument("--markdown", action="store_true", help="print a table for documents")
+    p.set_defaults(handler=_agentcost)
+
+
+def _line(cost: Cost, variant: str) -> tuple[str, ...]:
+    _, mbps, _ = spread([transfer.mbps for transfer in cost.transfers[variant]])
+    if variant == agentcost.WITHOUT:
+        return (variant, f"{mbps:.0f}", *[""] * (len(HEAD) - 2))
+    low, ratio, high = spread(cost.ratios(variant, lambda t: t.mbps))
+    cpu_low, cpu, cpu_high = spread(cost.ratios(variant, lambda t: t.sender_cpu_s_per_gb))
+    bpf = cost.bpf[variant]
+    return (
+        variant, f"{mbps:.0f}",
+        f"{ratio:.3f}", f"{low:.3f} .. {high:.3f}",
+        f"{cpu:.3f}", f"{cpu_low:.3f} .. {cpu_high:.3f}",
+        f"{bpf.ns_per_packet:.0f}", f"{bpf.stamped / bpf.packets:.1%}",
+    )  # fmt: skip
+
+
+def table(cost: Cost, *, markdown: bool = False) -> str:
+    """A line per variant."""
+    lines = [HEAD, *(_line(cost, variant) for variant in cost.transfers)]
+    return "\n".join((textable.markdown if markdown else textable.aligned)(lines))
+
+
+def _agentcost(args: argparse.Namespace) -> int:
+    cost = agentcost.measure(
+        rounds=args.rounds, seconds=args.seconds, segments=args.segments,
+        command="python3 -m lab " + shlex.join(sys.argv[1:]),
+        progress=lambda words: print(words, file=sys.stderr),
+    )  # fmt: skip
+    if args.json:
+        cost.save(args.json)
+    print(table(cost, markdown=args.markdown))
+    print(f"\nLinux {cost.kernel}, {args.rounds} rounds of {args.seconds} s")
+    slow = [
+        variant for variant in cost.bpf
+        if args.check and SAMPLED in variant and cost.speed(variant) < args.check
+    ]  # fmt: skip
+    for variant in slow:
+        print(f"missed: {variant}: {cost.speed(variant):.3f} < {args.check}", file=sys.stderr)
+    return 1 if slow else 0
