@@ -18,10 +18,11 @@ from cases import (
     HintCase,
     StripCase,
 )
-from frames import CE, ECT0, NOT_ECT, Frame, checksums_hold, ecn_of
+from frames import CE, ECT0, ETH, NOT_ECT, Frame, checksums_hold, ecn_of
 from guests import Report
 
 HINT_US = 40_000
+STRIP_UNTAGGED = [case for case in STRIP_CASES if case.device == "a0" and not case.sent.tags]
 
 
 def received(report: Report, part: str) -> list[bytes]:
@@ -123,6 +124,14 @@ def test_hint_is_removed(report: Report, case: StripCase) -> None:
     got = received(report, "strip.received")
     assert len(got) == len(STRIP_CASES)
     assert got[STRIP_CASES.index(case)].hex() == _as_received(case.want, case.device).hex()
+
+
+@pytest.mark.parametrize("case", STRIP_UNTAGGED, ids=lambda case: case.name)
+def test_network_header_is_where_it_was(report: Report, case: StripCase) -> None:
+    """Drivers and tunnels look for the IP header there."""
+    got = received(report, "strip.sent")
+    assert len(got) == len(STRIP_CASES)
+    assert got[STRIP_CASES.index(case)].hex() == case.want.bytes()[len(ETH) + 2 :].hex()
 
 
 def test_removed_hints_are_counted_and_used(report: Report) -> None:

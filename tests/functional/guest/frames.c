@@ -4,6 +4,7 @@
  *
  *   frames send DEV [TIMES]   sends each line of stdin TIMES times
  *   frames recv DEV MS        prints what arrives, until MS without a frame
+ *   frames sent DEV MS        prints what leaves, from the network header on
  *
  * A VLAN tag that the kernel carries beside a received frame is put back.
  */
@@ -25,14 +26,14 @@
 #define TAG_OFFSET	(2 * ETH_ALEN)
 #define SOCKET_BUFFER	(64 << 20)	/* bytes: a queue full of small frames */
 
-static int packet_socket(const char *dev)
+static int packet_socket(const char *dev, int type)
 {
 	struct sockaddr_ll to = {
 		.sll_family = AF_PACKET,
 		.sll_protocol = htons(ETH_P_ALL),
 		.sll_ifindex = (int)if_nametoindex(dev),
 	};
-	int fd = socket(AF_PACKET, SOCK_RAW, htons(ETH_P_ALL));
+	int fd = socket(AF_PACKET, type, htons(ETH_P_ALL));
 
 	if (!to.sll_ifindex)
 		err(1, "%s", dev);
@@ -55,7 +56,7 @@ static int send_frames(const char *dev, long times)
 	static char line[2 * FRAME_MAX + 2];
 	static unsigned char frame[FRAME_MAX];
 	const int buffer = SOCKET_BUFFER;
-	int fd = packet_socket(dev);
+	int fd = packet_socket(dev, SOCK_RAW);
 	size_t len;
 	long i;
 
@@ -77,6 +78,13 @@ static void print_hex(const unsigned char *p, size_t len)
 		printf("%02x", *p++);
 }
 
+/* The kernel finds the network header of outgoing packets for SOCK_DGRAM. */
+static void print_packet(const unsigned char *packet, size_t len)
+{
+	print_hex(packet, len);
+	putchar('\n');
+}
+
 static void print_frame(const unsigned char *frame, size_t len, struct msghdr *msg)
 {
 	const struct tpacket_auxdata *aux;
@@ -89,16 +97,15 @@ static void print_frame(const unsigned char *frame, size_t len, struct msghdr *m
 		    aux->tp_status & TP_STATUS_VLAN_VALID)
 			printf("%04x%04x", aux->tp_vlan_tpid, aux->tp_vlan_tci);
 	}
-	print_hex(frame + TAG_OFFSET, len - TAG_OFFSET);
-	putchar('\n');
+	print_packet(frame + TAG_OFFSET, len - TAG_OFFSET);
 }
 
-static int receive_frames(const char *dev, int idle_ms)
+static int receive_frames(const char *dev, int idle_ms, bool sent)
 {
 	static unsigned char frame[FRAME_MAX];
 	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
 	const int one = 1, buffer = SOCKET_BUFFER;
-	int fd = packet_socket(dev);
+	int fd = packet_socket(dev, sent ? SOCK_DGRAM : SOCK_RAW);
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
 
 	if (setsockopt(fd, SOL_PACKET, PACKET_AUXDATA, &one, sizeof(one)) ||
@@ -116,7 +123,11 @@ static int receive_frames(const char *dev, int idle_ms)
 
 		if (len < TAG_OFFSET)
 			err(1, "recvmsg");
-		if (from.sll_pkttype != PACKET_OUTGOING)
+		if (sent != (from.sll_pkttype == PACKET_OUTGOING))
+			continue;
+		if (sent)
+			print_packet(frame, (size_t)len);
+		else
 			print_frame(frame, (size_t)len, &msg);
 	}
 	return 0;
@@ -127,6 +138,8 @@ int main(int argc, char **argv)
 	if (argc >= 3 && !strcmp(argv[1], "send"))
 		return send_frames(argv[2], argc > 3 ? atol(argv[3]) : 1);
 	if (argc == 4 && !strcmp(argv[1], "recv"))
-		return receive_frames(argv[2], atoi(argv[3]));
-	errx(2, "usage: frames send DEV [TIMES] | recv DEV MS");
+		return receive_frames(argv[2], atoi(argv[3]), false);
+	if (argc == 4 && !strcmp(argv[1], "sent"))
+		return receive_frames(argv[2], atoi(argv[3]), true);
+	errx(2, "usage: frames send DEV [TIMES] | recv DEV MS | sent DEV MS");
 }

@@ -14,10 +14,14 @@ send_all() {
 
 tc -n a qdisc add dev a0 root zrtt strip
 listen b b0 1000 /tmp/got
+ip netns exec a "$LAB/frames" sent a0 1000 >/tmp/sent &
+sleep 0.1
 send_all
-wait $!
+wait
 part strip.received
 cat /tmp/got
+part strip.sent
+cat /tmp/sent
 stats strip.stats a a0
 tc -n a qdisc change dev a0 root zrtt hint ignore
 send_all
