@@ -53,7 +53,7 @@ enum zrtt_rtt_source {
  * @epoch: epoch of the last packet, and of the last closing of books
  * @bytes: arrivals since then
  * @rate: smoothed arrival rate, bytes per epoch
- * @passed: what of @rate is not dropped, 0 = too young to count
+ * @passed: what of @rate is not dropped, 0 = too young or too thin to count
  * @rtt_us: RTT_i in use, 0 = none known
  * @told_q8: smoothed RTT that hints or marks told, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
@@ -63,7 +63,7 @@ enum zrtt_rtt_source {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @excess_q8: what it owes for ignoring marks: log2 of a factor of P_i, Q8
+ * @price_q13: what it pays for being above r_avg: log2 of a factor of P_i, Q13
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
@@ -86,7 +86,7 @@ struct zrtt_flow {
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	u16 excess_q8;
+	u16 price_q13;
 	u8 age;
 	u8 source:3;
 	u8 live:1;
@@ -102,7 +102,7 @@ struct zrtt_flow {
  * @newest: the other end
  * @live: number of live flows
  * @by_source: live flows by enum zrtt_rtt_source
- * @rated: mature live flows, those that count in r_avg
+ * @rated: mature live flows that are not thin, those that count in r_avg
  * @sum_rate: sum of passed: a flood must not raise r_avg by what it loses
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @fit_n: mature live flows that have an RTT
@@ -197,6 +197,14 @@ static inline s32 zrtt_fit_log(u32 x, u32 pivot)
 {
 	return (zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >>
 	       (ZRTT_Q16 - ZRTT_FIT_FRAC);
+}
+
+/* Less than a quarter of r_avg: voice, ACKs, what the application holds back. Thin
+ * flows say nothing of a fair share.
+ */
+static inline bool zrtt_is_thin(const struct zrtt_table *t, u32 passed)
+{
+	return 4ULL * passed * t->rated < t->sum_rate;
 }
 
 static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
@@ -411,7 +419,7 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 		/* its past must not drop the one packet that a timeout sends */
 		f->rate = 0;
 		f->age = 0;
-		f->excess_q8 = 0;
+		f->price_q13 = 0;
 		f->acc_q30 = 0;
 	} else if (epochs) {
 		zrtt_flow_rate(f, epochs);
@@ -422,6 +430,8 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 	}
 	zrtt_flow_choose_rtt(f, epoch);
 	f->passed = zrtt_flow_mature(f) ? zrtt_mul_q16(f->rate, pass_q16) : 0;
+	if (zrtt_is_thin(t, f->passed))
+		f->passed = 0;
 	zrtt_flow_enlist(t, f);
 }
 

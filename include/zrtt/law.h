@@ -10,8 +10,8 @@
  *
  * Mode zrtt adds what a router needs and a paper does not: weights whose mean
  * over packets is 1, so that the controller's loop gain does not depend on who
- * sends; drops as odds, so that no P_i reaches 1; and a rising price for flows
- * that ignore marks.
+ * sends; drops as odds, so that no P_i reaches 1; and a price for flows that get
+ * more than others whatever their P_i.
  */
 #ifndef _ZRTT_LAW_H
 #define _ZRTT_LAW_H
@@ -51,13 +51,18 @@ enum zrtt_verdict {
 /* Mean weight: 1/512 per update of 16 ms, 8 s, slower than any flow's loop. */
 #define ZRTT_NORM_SHIFT		9
 
-/* Ignoring marks: above 1.25 r_avg although P_i is above mark_max. The price grows
- * by 1/32 of the excess per epoch, both as logarithms, up to 2^6.
+/* The price: an integral of log r_i / r_avg, 1/16 per epoch, from 1 to 2^6. It takes
+ * what RTT, alpha and feedback leave: where the RTT is not known or a lie, alpha is
+ * not found yet, or the sender does not heed marks.
  */
-#define ZRTT_EXCESS_MARGIN	21098	/* log2(1.25), Q16 */
-#define ZRTT_EXCESS_GAIN_SHIFT	5
-#define ZRTT_EXCESS_FRAC	8
-#define ZRTT_EXCESS_MAX		(6 << ZRTT_EXCESS_FRAC)
+#define ZRTT_PRICE_GAIN_SHIFT	4
+#define ZRTT_PRICE_FRAC		13
+#define ZRTT_PRICE_MAX		(6 << ZRTT_PRICE_FRAC)
+
+/* The usual price, which new flows pay, too: a moving average over the books of
+ * flows above half of r_avg.
+ */
+#define ZRTT_USUAL_SHIFT	6
 
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
@@ -75,7 +80,7 @@ enum zrtt_verdict {
  * @feedback: exponent of the rate feedback
  * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
  * @tuned: mode zrtt's own: marks spaced by an accumulator instead of drawn at
- *	random, mean weight 1, drops as odds, a price for ignoring marks
+ *	random, mean weight 1, drops as odds, a price for more than r_avg
  * @clamp: bound what an unconfirmed hint does
  */
 struct zrtt_law_params {
@@ -95,6 +100,7 @@ struct zrtt_law_params {
  * @alpha_q16: exponent in use
  * @log_rtt: log2 of RTT_avg in microseconds, Q16
  * @log_rate: log2 of r_avg in bytes per epoch, Q16
+ * @usual_q13: the usual price: log2 of a factor of P_i, Q13
  * @p_q30: P_b
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
@@ -108,6 +114,7 @@ struct zrtt_law {
 	u32 alpha_q16;
 	s32 log_rtt;
 	s32 log_rate;
+	s32 usual_q13;
 	u32 p_q30;
 	u32 rtt_avg_us;
 	u32 queue_us;
@@ -335,8 +342,8 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 		log_weight += (s32)params->feedback *
 			      (zrtt_log2(f->rate) - law->log_rate);
 	if (params->tuned)
-		log_weight += law->log_norm + f->excess_q8 *
-			      (s32)(ZRTT_Q16_ONE >> ZRTT_EXCESS_FRAC);
+		log_weight += law->log_norm +
+			      ((s32)f->price_q13 << (ZRTT_Q16 - ZRTT_PRICE_FRAC));
 	return zrtt_exp2(zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX));
 }
 
@@ -364,30 +371,33 @@ static inline u32 zrtt_pass_share(const struct zrtt_law_params *params, u64 p_q3
 }
 
 /**
- * zrtt_police() - raise or lower the price of ignoring marks
+ * zrtt_set_price() - raise or lower a flow's price
  * @params: parameters
- * @law: state of the last tick
- * @f: flow, its books just closed
- * @p_q30: P_i since they were closed before, unbounded
+ * @law: state, the usual price is updated
+ * @f: flow, the books of an epoch just closed
  *
- * A sender that answers marks is never above 1.25 r_avg while P_i is above
- * mark_max for long; BBR, and UDP at a constant rate, are.
+ * A young flow pays what is usual: where all flows have a price, as beside flows
+ * that their applications hold back, it would get more than them without.
  */
-static inline void zrtt_police(const struct zrtt_law_params *params,
-			       const struct zrtt_law *law, struct zrtt_flow *f,
-			       u64 p_q30)
+static inline void zrtt_set_price(const struct zrtt_law_params *params,
+				  struct zrtt_law *law, struct zrtt_flow *f)
 {
-	s32 over = zrtt_log2(f->passed) - law->log_rate - ZRTT_EXCESS_MARGIN;
-	s32 excess_q8;
+	s32 over = zrtt_log2(f->passed) - law->log_rate;
+	s32 price_q13 = f->price_q13;
 
-	if (!params->tuned || !zrtt_flow_mature(f) || !law->log_rate ||
-	    (over > 0 && zrtt_marks(params, p_q30)))
+	if (!params->tuned || !law->log_rate)
 		return;
-	excess_q8 = f->excess_q8 + (zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
-		    (ZRTT_Q16 - ZRTT_EXCESS_FRAC + ZRTT_EXCESS_GAIN_SHIFT));
-	if (excess_q8 < 0)
-		excess_q8 = 0;
-	f->excess_q8 = excess_q8 < ZRTT_EXCESS_MAX ? excess_q8 : ZRTT_EXCESS_MAX;
+	if (!zrtt_flow_mature(f)) {
+		f->price_q13 = law->usual_q13;
+		return;
+	}
+	if (over > -(s32)ZRTT_Q16_ONE)
+		law->usual_q13 += (price_q13 - law->usual_q13) >> ZRTT_USUAL_SHIFT;
+	price_q13 += zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
+		     (ZRTT_Q16 - ZRTT_PRICE_FRAC + ZRTT_PRICE_GAIN_SHIFT);
+	if (price_q13 < 0)
+		price_q13 = 0;
+	f->price_q13 = price_q13 < ZRTT_PRICE_MAX ? price_q13 : ZRTT_PRICE_MAX;
 }
 
 /* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do

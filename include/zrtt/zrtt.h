@@ -313,7 +313,7 @@ static inline void zrtt_refresh(const struct zrtt_params *params,
 	zrtt_flow_close_books(&vars->table, f,
 			      zrtt_pass_share(&params->law, p_q30), epoch);
 	if (new_epoch)
-		zrtt_police(&params->law, &vars->law, f, p_q30);
+		zrtt_set_price(&params->law, &vars->law, f);
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
 }
 

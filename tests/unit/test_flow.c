@@ -158,7 +158,7 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	zrtt_flow_hint(f, 50000, false, START);
 	f->bytes = 1000000;
 	f->acc_q30 = ZRTT_P_ONE / 4;
-	f->excess_q8 = 100;
+	f->price_q13 = 100;
 	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
 	assert_int_equal(f->age, 1);
 	zrtt_table_expire(&t, later + 1);
@@ -171,7 +171,7 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	assert_int_equal(f->rate, 0);
 	assert_int_equal(f->acc_q30, 0);
 	assert_int_equal(f->age, 0);
-	assert_int_equal(f->excess_q8, 0);
+	assert_int_equal(f->price_q13, 0);
 	check_table(&t);
 	free(t.slots);
 }
@@ -360,10 +360,32 @@ static void short_flows_do_not_move_the_averages(void **state)
 		assert_int_equal(t.fit_n, 1);
 		assert_int_equal(t.sum_rate, before);
 	}
-	assert_true(zrtt_flow_mature(age_flow(&t, tag, 5000, ZRTT_Q16_ONE, age)));
+	assert_true(zrtt_flow_mature(age_flow(&t, tag, 50000, ZRTT_Q16_ONE, age)));
 	assert_int_equal(t.rated, 2);
 	assert_int_equal(t.fit_n, 2);
-	assert_near(t.sum_rate, 105000, 100);
+	assert_near(t.sum_rate, 150000, 100);
+	free(t.slots);
+}
+
+static void thin_flows_do_not_move_the_average(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 tag;
+
+	(void)state;
+	/* alone, any flow counts, until its next books beside a larger one */
+	assert_true(age_flow(&t, 1, 10, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
+	age_flow(&t, 2, 100000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS);
+	assert_int_equal(t.rated, 2);
+	zrtt_flow_close_books(&t, find(&t, 1, START), ZRTT_Q16_ONE, START + 13);
+	assert_int_equal(t.rated, 1);
+	for (tag = 3; tag < 20; tag++)
+		assert_false(age_flow(&t, tag, 24000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
+	assert_near(t.sum_rate, 100000, 100);
+	assert_int_equal(t.live, 19);
+	/* a quarter is enough */
+	age_flow(&t, tag, 26000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS);
+	assert_near(t.sum_rate, 126000, 100);
 	free(t.slots);
 }
 
@@ -659,6 +681,7 @@ int main(void)
 		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
 		cmocka_unit_test(rate_does_not_overflow),
 		cmocka_unit_test(short_flows_do_not_move_the_averages),
+		cmocka_unit_test(thin_flows_do_not_move_the_average),
 		cmocka_unit_test(dropped_packets_do_not_count_in_the_average),
 		cmocka_unit_test(handshake_gap_is_an_rtt),
 		cmocka_unit_test(least_handshake_gap_is_kept),

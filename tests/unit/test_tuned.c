@@ -142,15 +142,15 @@ static void reproductions_mark_at_any_probability(void **state)
 static void reproductions_have_no_factors_of_ours(void **state)
 {
 	const struct zrtt_law_params params = reproduction_params();
-	struct zrtt_law law = { .log_norm = 3 << ZRTT_Q16 };
+	struct zrtt_law law = { .log_norm = 3 << ZRTT_Q16, .log_rate = zrtt_log2(RATE_AVG) };
 	struct zrtt_flow f = mature_flow(100 * RATE_AVG);
 
 	(void)state;
-	f.excess_q8 = ZRTT_EXCESS_MAX;
+	f.price_q13 = ZRTT_PRICE_MAX;
 	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_Q16_ONE);
-	f.excess_q8 = 0;
-	zrtt_police(&params, &law, &f, P_MAX);
-	assert_int_equal(f.excess_q8, 0);
+	f.price_q13 = 0;
+	zrtt_set_price(&params, &law, &f);
+	assert_int_equal(f.price_q13, 0);
 	/* nor is a mean learnt that a change of mode would let loose */
 	zrtt_weigh(&params, &law, 4 * ZRTT_Q16_ONE, 0);
 	zrtt_law_normalise(&law);
@@ -311,69 +311,50 @@ static void alpha_outlives_a_short_time_of_high_probability(void **state)
 	assert_true(W(run_alpha(&law, 0, 0, &epoch, 1)) > 1.2);
 }
 
-/* Price after @epochs epochs, from @excess_q8. */
-static u32 price(u32 excess_q8, u32 passed, u64 p_q30, u32 epochs)
+#define PRICE(octaves)	((octaves) * (1 << ZRTT_PRICE_FRAC))
+
+/* Price after @epochs epochs, from @price_q13; @usual_q13 is the usual one's end. */
+static u32 price(u32 price_q13, u32 passed, u32 epochs, s32 *usual_q13)
 {
 	const struct zrtt_law_params params = tuned_params();
-	const struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
+	struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
 	struct zrtt_flow f = mature_flow(passed);
 	u32 i;
 
-	f.excess_q8 = excess_q8;
+	f.price_q13 = price_q13;
 	for (i = 0; i < epochs; i++) {
-		zrtt_police(&params, &law, &f, p_q30);
-		assert_in_range(f.excess_q8, 0, ZRTT_EXCESS_MAX);
+		zrtt_set_price(&params, &law, &f);
+		assert_in_range(f.price_q13, 0, ZRTT_PRICE_MAX);
 	}
-	return f.excess_q8;
+	if (usual_q13)
+		*usual_q13 = law.usual_q13;
+	return f.price_q13;
 }
 
-static void price_rises_for_who_ignores_marks_only(void **state)
+static void price_is_the_integral_of_what_is_above_r_avg(void **state)
 {
-	const u32 dropped = ZRTT_P_ONE / 10 + 1, marked = ZRTT_P_ONE / 10;
-	const struct zrtt_law_params params = tuned_params();
-	const struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
-	struct zrtt_flow young = mature_flow(RATE_AVG * 4);
 	u32 i;
 
 	(void)state;
-	/* 1/32 of what is above 1.25 r_avg, at most an octave counts */
-	assert_int_equal(price(0, RATE_AVG * 5 / 2, dropped, 32),
-			 price(0, RATE_AVG * 100, dropped, 32));
-	assert_near(price(0, RATE_AVG * 5 / 2 + 100, dropped, 32), 256, 1);
-	assert_near(price(0, RATE_AVG * 7 / 4, dropped, 100), 256 * 100 / 32 * log2(1.4),
-		    101);
-	assert_true(price(0, RATE_AVG * 7 / 4, dropped, 100) > 0);
-	/* who is fair, or marked, or young, pays nothing */
-	assert_int_equal(price(0, RATE_AVG * 6 / 5, dropped, 1000), 0);
-	assert_int_equal(price(0, RATE_AVG * 6 / 5, P_MAX, 1000), 0);
-	assert_int_equal(price(0, RATE_AVG * 4, marked, 1000), 0);
-	for (young.age = 0; young.age < ZRTT_MATURE_EPOCHS; young.age++)
-		zrtt_police(&params, &law, &young, dropped);
-	assert_int_equal(young.excess_q8, 0);
-	zrtt_police(&params, &law, &young, dropped);
-	assert_true(young.excess_q8 > 0);
-	/* the more above, the faster */
+	/* 1/16 of it per epoch; at most an octave counts */
+	assert_near(price(0, RATE_AVG * 2, 16, NULL), PRICE(1), 50);
+	assert_near(price(0, RATE_AVG * 100, 16, NULL), PRICE(1), 50);
+	assert_near(price(0, RATE_AVG * 5 / 4, 160, NULL), PRICE(10 * log2(1.25)), 400);
+	assert_near(price(0, RATE_AVG * 21 / 20, 160, NULL), PRICE(10 * log2(1.05)), 400);
+	assert_int_equal(price(0, RATE_AVG, 1000, NULL), 0);
+	assert_int_equal(price(0, RATE_AVG / 2, 1000, NULL), 0);
 	for (i = 1; i < 20; i++)
-		assert_true(price(0, RATE_AVG * i, dropped, 50) <=
-			    price(0, RATE_AVG * (i + 1), dropped, 50));
+		assert_true(price(0, RATE_AVG * i, 50, NULL) <=
+			    price(0, RATE_AVG * (i + 1), 50, NULL));
 }
 
-static void price_falls_again(void **state)
+static void price_falls_as_it_rises(void **state)
 {
-	const u32 dropped = ZRTT_P_ONE / 10 + 1, marked = ZRTT_P_ONE / 10;
-	const u32 owed = ZRTT_EXCESS_MAX;
-
 	(void)state;
-	/* at r_avg: log2(1.25) / 32 an epoch, 80 s at most */
-	assert_near(price(owed, RATE_AVG, dropped, 100), owed - 256 * 100 / 32 * 0.32,
-		    101);
-	assert_int_equal(price(owed, RATE_AVG, dropped, 600), 0);
-	assert_int_equal(price(owed, RATE_AVG, marked, 600), 0);
-	assert_int_equal(price(owed, 0, 0, 200), 0);
-	/* just below the margin it does not get stuck */
-	assert_int_equal(price(owed, RATE_AVG * 124 / 100, marked, owed), 0);
-	/* a mark that is ignored is no reason to forgive */
-	assert_int_equal(price(owed / 2, RATE_AVG * 4, marked, 1000), owed / 2);
+	assert_near(price(PRICE(3), RATE_AVG / 2, 16, NULL), PRICE(2), 50);
+	assert_near(price(PRICE(3), RATE_AVG * 4 / 5, 16, NULL), PRICE(3 - log2(1.25)), 50);
+	assert_near(price(PRICE(3), RATE_AVG, 32, NULL), PRICE(3), 50);
+	assert_int_equal(price(PRICE(6), 0, 200, NULL), 0);
 }
 
 static void price_is_bounded_and_a_factor(void **state)
@@ -381,16 +362,38 @@ static void price_is_bounded_and_a_factor(void **state)
 	const struct zrtt_law_params params = tuned_params();
 	const struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
 	struct zrtt_flow f = mature_flow(RATE_AVG);
-	u32 excess;
+	u32 price_q13;
 
 	(void)state;
-	assert_int_equal(price(0, UINT32_MAX, P_MAX, 10000), ZRTT_EXCESS_MAX);
-	for (excess = 0; excess <= ZRTT_EXCESS_MAX; excess++) {
-		double want = pow(2, excess / 256.0);
+	assert_int_equal(price(0, UINT32_MAX, 10000, NULL), ZRTT_PRICE_MAX);
+	for (price_q13 = 0; price_q13 <= ZRTT_PRICE_MAX; price_q13 += 31) {
+		double want = pow(2, price_q13 / (double)PRICE(1));
 
-		f.excess_q8 = (u16)excess;
+		f.price_q13 = (u16)price_q13;
 		assert_near(W(zrtt_weight(&params, &law, &f)), want, want * 2e-3);
 	}
+}
+
+static void young_flow_pays_what_is_usual(void **state)
+{
+	const struct zrtt_law_params params = tuned_params();
+	struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG), .usual_q13 = PRICE(2) };
+	struct zrtt_flow f = mature_flow(RATE_AVG);
+	s32 usual;
+
+	(void)state;
+	for (f.age = 0; f.age < ZRTT_MATURE_EPOCHS; f.age++) {
+		zrtt_set_price(&params, &law, &f);
+		assert_int_equal(f.price_q13, PRICE(2));
+	}
+	assert_int_equal(law.usual_q13, PRICE(2));
+	zrtt_set_price(&params, &law, &f);
+	assert_near(f.price_q13, PRICE(2), 50);
+	/* usual is what the large flows pay */
+	price(PRICE(4), RATE_AVG, 1000, &usual);
+	assert_near(usual, PRICE(4), 200);
+	price(PRICE(4), RATE_AVG / 3, 1000, &usual);
+	assert_int_equal(usual, 0);
 }
 
 int main(void)
@@ -409,9 +412,10 @@ int main(void)
 		cmocka_unit_test(alpha_starts_at_1),
 		cmocka_unit_test(alpha_does_not_wind_up),
 		cmocka_unit_test(alpha_outlives_a_short_time_of_high_probability),
-		cmocka_unit_test(price_rises_for_who_ignores_marks_only),
-		cmocka_unit_test(price_falls_again),
+		cmocka_unit_test(price_is_the_integral_of_what_is_above_r_avg),
+		cmocka_unit_test(price_falls_as_it_rises),
 		cmocka_unit_test(price_is_bounded_and_a_factor),
+		cmocka_unit_test(young_flow_pays_what_is_usual),
 	};
 
 	return cmocka_run_group_tests_name("tuned", tests, NULL, NULL);

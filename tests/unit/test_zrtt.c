@@ -462,7 +462,7 @@ static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *no
 			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
 		}
 		for (pkt.tag = 1; pkt.tag <= 3; pkt.tag++)
-			assert_int_equal(pass_through(q, &pkt, *now)->excess_q8, 0);
+			pass_through(q, &pkt, *now);
 		for (i = 0, pkt.tag = 9; i < packets; i++)
 			pass_through(q, &pkt, *now);
 	}
@@ -478,24 +478,19 @@ static void flood_pays_until_it_gets_no_more_than_others(void **state)
 
 	(void)state;
 	flood = run_flood(q, 4, 60000, &now);
-	assert_true(flood->excess_q8 > 0);
+	assert_in_range(flood->price_q13, 1, ZRTT_PRICE_MAX - 1);
 	assert_near(flood->rate, 4 * 134218, 4 * 2000);
-	/* x = 1.25 (3 + x) / 4 of the others' rate: 15 / 11, and a dead zone */
-	assert_in_range(flood->passed, 134218 * 1.3, 134218 * 1.6);
+	assert_near(flood->passed, 134218, 134218 * 0.05);
 	/* r_avg counts what passes of it */
 	assert_near(q->vars.table.sum_rate, 134218 * 3 + flood->passed, 5000);
-	/* it behaves: forgiven, slowly */
-	flood->excess_q8 = ZRTT_EXCESS_MAX;
-	assert_in_range(run_flood(q, 1, 10000, &now)->excess_q8, ZRTT_EXCESS_MAX / 4,
-			ZRTT_EXCESS_MAX - 1);
-	assert_int_equal(run_flood(q, 1, 90000, &now)->excess_q8, 0);
+	/* it sends less than others: forgiven, slowly */
+	flood->price_q13 = ZRTT_PRICE_MAX;
+	run_flood(q, 0, 200, &now);
+	assert_in_range(run_flood(q, 1, 1, &now)->price_q13, ZRTT_PRICE_MAX / 2,
+			ZRTT_PRICE_MAX - 1);
 	/* it is silent for more than 2 s: forgotten */
-	flood->excess_q8 = ZRTT_EXCESS_MAX;
-	run_flood(q, 0, 1500, &now);
-	assert_in_range(run_flood(q, 1, 1, &now)->excess_q8, ZRTT_EXCESS_MAX / 2,
-			ZRTT_EXCESS_MAX);
 	run_flood(q, 0, 2300, &now);
-	assert_int_equal(run_flood(q, 1, 1, &now)->excess_q8, 0);
+	assert_int_equal(run_flood(q, 1, 1, &now)->price_q13, q->vars.law.usual_q13);
 	free_queue(q);
 }
 
@@ -575,7 +570,7 @@ static void no_history_breaks_the_invariants(void **state)
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
 		assert_true(p_i <= (u64)ZRTT_P_ONE << 15);
-		assert_true(f->excess_q8 <= ZRTT_EXCESS_MAX);
+		assert_true(f->price_q13 <= ZRTT_PRICE_MAX);
 		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_WEIGHT_LOG_MAX);
 		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
 		assert_true(f->weight_q16 >= 1 && f->weight_q16 <= 1U << 31);
