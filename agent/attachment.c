@@ -12,6 +12,7 @@
 #include "cgroup.h"
 #include "hook.h"
 #include "netns.h"
+#include "onlink.h"
 #include "report.h"
 #include "zrtt_agent.h"
 #include "zrtt_agent.skel.h"
@@ -97,18 +98,16 @@ static struct pins pins_of(unsigned int ifindex)
 	return (struct pins){ .netns = netns_id(), .ifindex = ifindex };
 }
 
-/* The scope that was asked for, else the default of the device. */
-static int choose_scope(const struct options *options, const char *dev,
-			struct scope *scope)
+static int default_scope(struct scope *scope, unsigned int ifindex)
 {
-	return options->scope.count ? 0 : scope_default(scope, dev);
+	scope_add_private(scope);
+	return onlink_add(scope, ifindex);
 }
 
 int attach_device(const struct options *options, const char *dev)
 {
 	struct pins pins = pins_of(if_nametoindex(dev));
-	struct scope own = { };
-	const struct scope *scope = options->scope.count ? &options->scope : &own;
+	struct scope scope = { };
 	int cgroup_fd = -1, err;
 
 	if (!pins.ifindex)
@@ -120,11 +119,14 @@ int attach_device(const struct options *options, const char *dev)
 		if (cgroup_fd < 0)
 			return -1;
 	}
-	err = choose_scope(options, dev, &own) ?:
-	      attach(&pins, options, scope, cgroup_fd);
+	if (options->scope.count)
+		err = attach(&pins, options, &options->scope, cgroup_fd);
+	else
+		err = default_scope(&scope, pins.ifindex) ?:
+		      attach(&pins, options, &scope, cgroup_fd);
 	if (cgroup_fd >= 0)
 		close(cgroup_fd);
-	scope_free(&own);
+	scope_free(&scope);
 	return err ? refuse(dev, "cannot attach: %s", strerror(-err)) : 0;
 }
 

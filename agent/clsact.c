@@ -2,10 +2,13 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+
 #include <bpf/libbpf.h>
 
 #include "clsact.h"
-#include "filters.h"
+#include "netlink.h"
 
 /* Where the agent's filter is: behind those whose priority the kernel chose. */
 #define FILTER_PRIORITY	0xfffe
@@ -29,11 +32,38 @@ static struct bpf_tc_opts filter_opts(void)
 	};
 }
 
+static void note(const struct nlmsghdr *object, void *found)
+{
+	*(bool *)found = object;
+}
+
+/* Whether there is a filter, or that cannot be told. */
+static bool has_filters(unsigned int ifindex, __u32 side)
+{
+	struct {
+		struct nlmsghdr header;
+		struct tcmsg filter;
+	} request = {
+		.header = {
+			.nlmsg_len = sizeof(request),
+			.nlmsg_type = RTM_GETTFILTER,
+		},
+		.filter = {
+			.tcm_ifindex = ifindex,
+			.tcm_parent = TC_H_MAKE(TC_H_CLSACT, side),
+		},
+	};
+	bool found = false;
+
+	return netlink_dump(&request.header, note, &found) || found;
+}
+
 static void remove_clsact(unsigned int ifindex)
 {
 	struct bpf_tc_hook hook = egress_of(ifindex);
 
-	if (filters_exist(ifindex))
+	if (has_filters(ifindex, TC_H_MIN_INGRESS) ||
+	    has_filters(ifindex, TC_H_MIN_EGRESS))
 		return;
 	hook.attach_point = BPF_TC_INGRESS | BPF_TC_EGRESS;
 	bpf_tc_hook_destroy(&hook);

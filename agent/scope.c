@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
 #include <errno.h>
-#include <ifaddrs.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -62,8 +60,7 @@ static bool covers(const struct prefix *wide, const struct prefix *narrow)
 	       same_bits(wide->address, narrow->address, wide->bits);
 }
 
-/* Add a prefix that does not lie in another. */
-static void scope_add(struct scope *scope, struct prefix prefix)
+void scope_add(struct scope *scope, struct prefix prefix)
 {
 	size_t i;
 
@@ -122,54 +119,12 @@ int scope_parse(struct scope *scope, const char *text)
 	return 0;
 }
 
-static const unsigned char *bytes_of(const struct sockaddr *address)
+void scope_add_private(struct scope *scope)
 {
-	if (address->sa_family == AF_INET)
-		return (void *)&((const struct sockaddr_in *)address)->sin_addr;
-	return (void *)&((const struct sockaddr_in6 *)address)->sin6_addr;
-}
-
-static unsigned int mask_bits(const struct sockaddr *mask, unsigned int max)
-{
-	const unsigned char *bytes = bytes_of(mask);
-	unsigned int bits = 0;
-
-	while (bits < max && bytes[bits / 8] & (0x80 >> bits % 8))
-		bits++;
-	return bits;
-}
-
-int scope_default(struct scope *scope, const char *dev)
-{
-	struct ifaddrs *list, *at;
 	size_t i;
 
 	for (i = 0; i < sizeof(private_prefixes) / sizeof(*private_prefixes); i++)
 		scope_parse(scope, private_prefixes[i]);
-
-	if (getifaddrs(&list))
-		return -errno;
-	for (at = list; at; at = at->ifa_next) {
-		const struct sockaddr *address = at->ifa_addr;
-		struct prefix prefix = { };
-
-		if (strcmp(at->ifa_name, dev) || !address || !at->ifa_netmask)
-			continue;
-		if (address->sa_family != AF_INET && address->sa_family != AF_INET6)
-			continue;
-		/* Of a point-to-point link the peer is on-link. */
-		if (at->ifa_flags & IFF_POINTOPOINT && at->ifa_dstaddr)
-			address = at->ifa_dstaddr;
-		prefix.family = address->sa_family;
-		prefix.bits = mask_bits(at->ifa_netmask,
-					address_bits(prefix.family));
-		memcpy(prefix.address, bytes_of(address),
-		       address_bits(prefix.family) / 8);
-		if (prefix.bits)
-			scope_add(scope, prefix);
-	}
-	freeifaddrs(list);
-	return 0;
 }
 
 size_t scope_count(const struct scope *scope, int family)

@@ -28,8 +28,11 @@ struct scope {
  */
 int scope_parse(struct scope *scope, const char *text);
 
-/* Add the private prefixes and those that are on-link on @dev. 0 or -errno. */
-int scope_default(struct scope *scope, const char *dev);
+/* Add a prefix, unless it lies in another. */
+void scope_add(struct scope *scope, struct prefix prefix);
+
+/* Add the prefixes of private networks. */
+void scope_add_private(struct scope *scope);
 
 /* How many prefixes of a family there are. */
 size_t scope_count(const struct scope *scope, int family);

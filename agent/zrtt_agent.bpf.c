@@ -128,12 +128,12 @@ insert_ipv6(struct __sk_buff *skb, const struct bpf_tcp_sock *tcp,
 
 static __always_inline enum zrtt_agent_fate stamp(struct __sk_buff *skb)
 {
-	__u64 now_ns = bpf_ktime_get_ns();
 	struct agent_state *state;
 	enum zrtt_agent_fate fate;
 	struct bpf_tcp_sock *tcp;
 	struct bpf_sock *sk;
 	union packet packet;
+	__u64 now_ns;
 	__u16 units;
 
 	fate = read_packet(skb, &packet);
@@ -146,6 +146,7 @@ static __always_inline enum zrtt_agent_fate stamp(struct __sk_buff *skb)
 	if (tcp->rtt_min == RTT_UNKNOWN_US)
 		return ZRTT_AGENT_NO_RTT;
 	units = zrtt_hint_from_us(tcp->rtt_min);
+	now_ns = bpf_ktime_get_ns();
 	state = bpf_sk_storage_get(&states, sk, NULL, 0);
 	if (state && !is_due(state, now_ns, units))
 		return ZRTT_AGENT_SAMPLED_OUT;
