@@ -27,8 +27,8 @@ def _current() -> str:
     return next(line.removeprefix("0::/") for line in lines if line.startswith("0::"))
 
 
-def _enter(cgroup: Path) -> None:
-    (cgroup / "cgroup.procs").write_text(str(os.getpid()))
+def _move(pid: int | str, cgroup: Path) -> None:
+    (cgroup / "cgroup.procs").write_text(str(pid))
 
 
 @contextmanager
@@ -39,8 +39,9 @@ def own() -> Iterator[Path]:
     cgroup = root / f"zrtt-{os.getpid()}"
     cgroup.mkdir()
     try:
-        _enter(cgroup)
+        _move(os.getpid(), cgroup)
         yield cgroup
     finally:
-        _enter(before)
+        for pid in (cgroup / "cgroup.procs").read_text().split():
+            _move(pid, before)
         cgroup.rmdir()

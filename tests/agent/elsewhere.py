@@ -29,7 +29,7 @@ from lab.build import REPO
 from lab.engine import GuestJob, GuestOutput, get_engine
 
 MODULES = ("veth", "8021q", "sch_netem", "sch_ingress", "cls_bpf", "cls_u32")
-PROGRAMS = ("python3", "ethtool", "bpftool", "setpriv")
+PROGRAMS = ("python3", "ethtool", "bpftool", "nsenter", "setpriv", "unshare")
 PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig", "packaging", "attr", "py", "unittest")
 """What pytest is made of."""
 LIBRARIES = "lib"

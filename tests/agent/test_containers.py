@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import pytest
 from agents import Agent
 from carriers import each_carrier
@@ -11,6 +15,7 @@ from hosts import FAMILIES, Network
 from packets import TCP, Packet
 
 from lab.agent import done, program, statuses
+from lab.netns import FOLDER
 
 
 def exchange(net: Network, family: int) -> list[Packet]:
@@ -32,12 +37,35 @@ def test_all_devices_of_a_namespace(net: Network, agent: Agent, family: int) -> 
     assert not any(packet.hints for packet in exchange(net, family))
 
 
+@contextmanager
+def container(net: Network) -> Iterator[list[str]]:
+    """Mounts of its own and the network of a; how a command is run there."""
+    mounts = ["unshare", "--mount", "sh", "-c", "echo; exec sleep 600"]
+    command = ["nsenter", f"--net={FOLDER / net.a.name}", *mounts]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as init:
+        assert init.stdout
+        init.stdout.readline()
+        yield ["nsenter", f"--target={init.pid}", "--mount", "--net"]
+        init.terminate()
+
+
+@pytest.mark.old_too
 def test_from_inside(net: Network, agent: Agent) -> None:
     """As in a container that runs the agent itself."""
-    net.a.run(program(), "attach", "a0")
-    assert any(packet.hints for packet in exchange(net, 4))
-    net.a.run(program(), "detach", "a0")
-    assert not any(packet.hints for packet in exchange(net, 4))
+    with container(net) as inside:
+        subprocess.run([*inside, program(), "attach", "a0"], check=True)
+        assert any(packet.hints for packet in exchange(net, 4))
+        subprocess.run([*inside, program(), "detach", "a0"], check=True)
+        assert not any(packet.hints for packet in exchange(net, 4))
+
+
+def test_ip_netns_exec_attaches_or_is_refused(net: Network, agent: Agent) -> None:
+    """Its mounts end with it; those of the machine are not always to be had."""
+    words = ["ip", "netns", "exec", net.a.name, program(), "attach", "a0"]
+    said = subprocess.run(words, capture_output=True, text=True, check=False)
+    attached = any(packet.hints for packet in exchange(net, 4))
+    assert (said.returncode, said.stderr.count("\n")) == ((0, 0) if attached else (2, 1))
+    assert attached or "--netns" in said.stderr
 
 
 @each_carrier
