@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from lab import bench_gate, bench_memory, bench_plot, bench_result, bench_run, bench_table, report
@@ -13,7 +14,10 @@ from lab.bench_guest import NATIVE
 from lab.bench_subjects import FLOWS, FLOWS_MAX, cells
 from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
+from lab.grid import GridError
 
+NUMBER_MAX, BACKLOG_MAX = 1_000_000_000, 100_000
+"""Of qbench's parameters."""
 NATIVE_ROUNDS, NATIVE_SLICES, NATIVE_PACKETS = 5, 20, 40_000
 COUNTED_PACKETS = 100_000
 COUNTED_GAP_NS = 12_000
@@ -27,7 +31,7 @@ def add(commands: Commands) -> None:
         description="Drives qdiscs directly, by bench/qbench.c, and times their enqueue and "
         "dequeue: on a stock kernel in instructions, which QEMU counts and which repeat; with "
         "--kernel uml in nanoseconds of this machine, which should have nothing else to do. "
-        "--check exits with status 1 if anything costs over 3 %% more than the file says.",
+        "--check exits with status 1 if anything costs over 3 % more than the file says.",
         formatter_class=Help,
     )
     what = p.add_mutually_exclusive_group()
@@ -40,38 +44,41 @@ def add(commands: Commands) -> None:
                    help="patterns of what to measure; repeatable")  # fmt: skip
     p.add_argument("--flows", type=_flows, metavar="1,100,...",
                    help="how many; default 1,100,10000,100000,1000000")  # fmt: skip
-    p.add_argument("--packets", type=_count, metavar="N",
+    p.add_argument("--packets", type=_number(1, NUMBER_MAX), metavar="N",
                    help=f"timed per cell and round; default {COUNTED_PACKETS} counted, "
                    f"{NATIVE_PACKETS} native")  # fmt: skip
-    p.add_argument("--rounds", type=_count, metavar="N",
+    p.add_argument("--rounds", type=_number(1, NUMBER_MAX), metavar="N",
                    help="that the cells take turns in; default 1 counted, "
                    f"{NATIVE_ROUNDS} native")  # fmt: skip
-    p.add_argument("--backlog", type=int, default=50, metavar="N", help="packets kept queued")
-    p.add_argument("--gap", type=int, metavar="NS",
+    p.add_argument("--backlog", type=_number(0, BACKLOG_MAX), default=50, metavar="N",
+                   help="packets kept queued")  # fmt: skip
+    p.add_argument("--gap", type=_number(0, NUMBER_MAX), metavar="NS",
                    help="time between packets, 0 = none to spare; default "
                    f"{COUNTED_GAP_NS}, 1 Gbit/s, counted, 0 native")  # fmt: skip
     p.add_argument("--hash", choices=("preset", "none"), default="none",
                    help="packets come with a hash, as from a NIC, or without")  # fmt: skip
     p.add_argument("--ect", choices=("on", "off"), default="on", help="packets can be marked")
-    p.add_argument("--seed", type=_count, default=1, help="of the order of flows, and all random")
+    p.add_argument("--seed", type=_number(1, NUMBER_MAX), default=1,
+                   help="of the order of flows and all else random")  # fmt: skip
     p.add_argument("--json", type=Path, metavar="FILE", help="write the result there")
     p.add_argument("--plot", type=Path, metavar="FILE", help="draw cost against flows, SVG or PNG")
     p.add_argument("--markdown", action="store_true", help="print the table for documents")
     p.set_defaults(handler=_bench)
 
 
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+def _number(least: int, most: int) -> Callable[[str], int]:
+    """Reads a number between two others."""
+
+    def read(text: str) -> int:
+        if not text.isdecimal() or not least <= int(text) <= most:
+            raise argparse.ArgumentTypeError(f"{text}: {least} to {most} is possible")
+        return int(text)
+
+    return read
 
 
-def _flows(text: str) -> tuple[int, ...]:
-    counts = tuple(_count(word) for word in text.split(","))
-    if max(counts) > FLOWS_MAX:
-        raise ValueError(text)
-    return counts
+def _flows(text: str) -> list[int]:
+    return [_number(1, FLOWS_MAX)(word) for word in text.split(",")]
 
 
 def _bench(args: argparse.Namespace) -> int:
@@ -112,6 +119,8 @@ def _settings(args: argparse.Namespace) -> bench_result.Settings:
 
 
 def _memory(args: argparse.Namespace) -> int:
+    if args.kernel == NATIVE or args.plot:
+        raise GridError(f"--memory: not with --kernel {NATIVE} or --plot")
     wanted = cells(args.only or bench_memory.SUBJECTS, args.flows or bench_memory.FLOWS)
     done = bench_memory.run(wanted, args.kernel, args.seed)
     if args.json:

@@ -197,7 +197,7 @@ def test_memory_is_a_difference() -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        "--flows 0", "--flows 16777217", "--packets 0", "--rounds x", "--seed 0",
+        "--flows 0", "--flows 16777217", "--packets 0", "--rounds x", "--seed 0", "--backlog -1",
         "--memory --check x", "--kernel 5.10",
     ],
 )  # fmt: skip
@@ -205,6 +205,12 @@ def test_bad_options_are_refused(options: str) -> None:
     with pytest.raises(SystemExit) as error:
         cli.parser().parse_args(["bench", *options.split()])
     assert error.value.code == 2
+
+
+@pytest.mark.parametrize("options", ["--kernel uml", "--plot x.svg"])
+def test_memory_is_no_cost(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["lab", "bench", "--memory", *options.split()])
+    assert cli.main() == 2
 
 
 @pytest.fixture(scope="module")
