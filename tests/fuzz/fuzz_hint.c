@@ -6,33 +6,21 @@
  * The first byte is a parameter: the operator's own IPv4 option type, and how many
  * bytes of an IPv6 header cannot be read. The rest is an option area for all three.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "../unit/hint_carriers.h"
+#include "expect.h"
+#include "hint_carriers.h"
 
 #define PADS	32	/* bytes of padding in front of a hint that is built */
-
-static const char * const names[CARRIERS] = { "IPv4", "IPv6", "TCP" };
-
-static void expect(bool holds, const struct list *list, const char *what)
-{
-	if (holds)
-		return;
-	fprintf(stderr, "%s: %s\n", names[list->carrier], what);
-	abort();
-}
 
 /* What must hold whatever the second opinion is. */
 static void check_hint(const struct list *list, struct reading got)
 {
 	const __u8 *option = list->bytes + got.off;
 
-	expect(got.off + got.len <= list->readable, list, "hint outside the area");
-	expect(got.units > 0 && got.units < 65535, list, "reserved value");
-	expect(option[0] == list->type, list, "option of another type");
-	expect(got.len == hint_len[list->carrier], list, "wrong length");
-	expect(option[1] + uncounted[list->carrier] == got.len, list,
+	expect(got.off + got.len <= list->readable, "hint outside the area");
+	expect(got.units > 0 && got.units < 65535, "reserved value");
+	expect(option[0] == list->type, "option of another type");
+	expect(got.len == hint_len[list->carrier], "wrong length");
+	expect(option[1] + uncounted[list->carrier] == got.len,
 	       "length differs from the option's own");
 }
 
@@ -43,9 +31,9 @@ static void check_parser(struct list list)
 	if (got.status == ZRTT_HINT_OK)
 		check_hint(&list, got);
 	else
-		expect(!got.units || got.units == 65535, &list,
+		expect(!got.units || got.units == 65535,
 		       "leaves a hint behind that it does not vouch for");
-	expect(opinions_agree(list, got), &list, "second opinion differs");
+	expect(opinions_agree(list, got), "second opinion differs");
 }
 
 /* What is built behind @pads bytes of padding is found there. */
@@ -62,11 +50,11 @@ static void check_builder(struct list list, size_t pads, __u16 units)
 	list.claimed = len;
 	got = parse_list(&list);
 	if (units == 0 || units == 65535) {
-		expect(got.status == ZRTT_HINT_NONE, &list, "reserved value read");
+		expect(got.status == ZRTT_HINT_NONE, "reserved value read");
 	} else {
-		expect(got.status == ZRTT_HINT_OK, &list, "own hint not found");
-		expect(got.units == units, &list, "value did not come back");
-		expect(got.off == pads, &list, "own hint found elsewhere");
+		expect(got.status == ZRTT_HINT_OK, "own hint not found");
+		expect(got.units == units, "value did not come back");
+		expect(got.off == pads, "own hint found elsewhere");
 	}
 	free(area);
 }

@@ -3,66 +3,81 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "include"
-HINT = Path("zrtt/hint.h")
 RUNS = 500_000
-
-# name -> what stands in hint.h, and what would be wrong there
-BUGS = {
-    "reads beyond an option": ("if (off + len > have)", "if (0)"),
-    "reads a length that is not there": ("if (off + 1 >= have)", "if (0)"),
-    "believes a length beyond the area": ("if (len < 2 || off + len > total)", "if (len < 2)"),
-    "steps by less than it read": ("if (len < 2 ||", "if (len < 1 ||"),
-    "reads on and on": ("have = ZRTT_HINT_SCAN_BYTES;", "have += 0;"),
-    "takes any length": ("if (len != fmt->len)", "if (0)"),
-    "takes a reserved value": ("!hint->units || hint->units > ZRTT_HINT_MAX", "!hint->units"),
-    "takes another's experiment": ("zrtt_hint_get16(value) != fmt->exid", "0"),
-    "goes on behind the end": ("if (type == fmt->end)", "if (0)"),
-    "knows one IPv4 type only": (".type = type, ", ".type = type ? 158 : 0, "),
-    "builds little-endian": ("p[0] = (__u8)(v >> 8);\n\tp[1] = (__u8)v;", "*(__u16 *)p = v;"),
-}
+TARGETS = sorted(source.stem.removeprefix("fuzz_") for source in HERE.glob("fuzz_*.c"))
 
 
-ENDLESS_LOOP = ("if (len < 2 ||", "if (")
+@dataclass(frozen=True)
+class Bug:
+    """What stands in a header, and what would be wrong there."""
+
+    name: str
+    target: str
+    right: str
+    wrong: str
+
+    def plant(self, include: Path) -> None:
+        """Into a copy of the headers; each target is called after the one it is about."""
+        shutil.copytree(INCLUDE / "zrtt", include / "zrtt")
+        header = include / "zrtt" / f"{self.target}.h"
+        text = header.read_text()
+        assert text.count(self.right) == 1
+        header.write_text(text.replace(self.right, self.wrong))
 
 
-def fuzz(out: Path, include: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Builds the target and runs the slice, from the corpus in git."""
-    command = ["make", "-C", str(HERE), f"OUT={out}", f"INCLUDE={include}", f"RUNS={RUNS}", *more]
+BUGS = [
+    Bug("reads beyond an option", "hint", "if (off + len > have)", "if (0)"),
+    Bug("reads a length that is not there", "hint", "if (off + 1 >= have)", "if (0)"),
+    Bug("believes a length beyond the area", "hint", "len < 2 || off + len > total", "len < 2"),
+    Bug("steps by less than it read", "hint", "if (len < 2 ||", "if (len < 1 ||"),
+    Bug("reads on and on", "hint", "have = ZRTT_HINT_SCAN_BYTES;", "have += 0;"),
+    Bug("takes any length", "hint", "if (len != fmt->len)", "if (0)"),
+    Bug("takes a reserved value", "hint", "!hint->units || hint->units >", "!hint->units && 0 >"),
+    Bug("takes another's experiment", "hint", "zrtt_hint_get16(value) != fmt->exid", "0"),
+    Bug("goes on behind the end", "hint", "if (type == fmt->end)", "if (0)"),
+    Bug("knows one IPv4 type only", "hint", ".type = type, ", ".type = type ? 158 : 0, "),
+    Bug("builds little-endian", "hint", "p[0] = (__u8)(v >> 8);", "p[0] = (__u8)v;"),
+]
+ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
+
+
+def fuzz(target: str, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Builds a target and runs the slice, from the corpus in git."""
+    command = ["make", "-C", str(HERE), f"TARGETS={target}", f"OUT={out}", f"RUNS={RUNS}", *more]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
 
 
-def fuzz_with_bug(folder: Path, right: str, wrong: str, *more: str) -> str:
-    """What libFuzzer says of a copy of hint.h that is wrong in one place."""
-    header = folder / HINT
-    header.parent.mkdir()
-    text = (INCLUDE / HINT).read_text()
-    assert text.count(right) == 1
-    header.write_text(text.replace(right, wrong))
-    done = fuzz(folder, folder, *more)
+def fuzz_with(bug: Bug, folder: Path, *more: str) -> str:
+    """What libFuzzer says of it."""
+    bug.plant(folder)
+    done = fuzz(bug.target, folder, f"INCLUDE={folder}", *more)
     assert done.returncode != 0
     return done.stderr
 
 
-def test_parsers_stand_the_slice(tmp_path: Path) -> None:
-    done = fuzz(tmp_path, INCLUDE)
+@pytest.mark.parametrize("target", TARGETS)
+def test_target_stands_the_slice(target: str, tmp_path: Path) -> None:
+    done = fuzz(target, tmp_path)
     assert done.returncode == 0, done.stderr
     assert f"stat::number_of_executed_units: {RUNS}\n" in done.stderr
 
 
-@pytest.mark.parametrize("bug", BUGS)
-def test_slice_finds_bug(bug: str, tmp_path: Path) -> None:
-    said = fuzz_with_bug(tmp_path, *BUGS[bug])
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: f"{bug.target} {bug.name}")
+def test_slice_finds_bug(bug: Bug, tmp_path: Path) -> None:
+    said = fuzz_with(bug, tmp_path)
     assert "Test unit written to" in said, said
     assert "libFuzzer: timeout" not in said, said
 
 
 def test_slice_finds_endless_loop(tmp_path: Path) -> None:
-    said = fuzz_with_bug(tmp_path, *ENDLESS_LOOP, "TIMEOUT=1")
+    said = fuzz_with(ENDLESS_LOOP, tmp_path, "TIMEOUT=1")
     assert "libFuzzer: timeout" in said, said
