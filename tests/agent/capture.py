@@ -60,7 +60,7 @@ class Capture:
     def packets(self) -> list[Packet]:
         """All IP packets so far."""
         self._read()
-        read = (parse(frame.data, frame.at_ns / 1e9, frame.outgoing) for frame in self.frames)
+        read = (parse(frame.data, frame.outgoing) for frame in self.frames)
         return [packet for packet in read if packet]
 
     def save(self, name: str) -> None:

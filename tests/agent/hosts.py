@@ -30,10 +30,10 @@ PUBLIC = {4: "203.0.113.1", 6: "2001:db8:2::1"}
 PUBLIC_ON_LINK = {4: "198.51.100.254", 6: "2001:db8:1::ff"}
 """Of r, in a network that a is in."""
 OFFLOADS = {
-    "tso": (),
-    "gso": ("tso off",),
-    "no checksum": ("tx off",),
-    "neither": ("tso off", "tx off"),
+    "tso": "tso on tx on",
+    "gso": "tso off tx on",
+    "no checksum": "tx off",
+    "neither": "tso off tx off",
 }
 """What a0 leaves to a network card, and how to tell it."""
 
@@ -78,11 +78,10 @@ class Network:
         """One by its letter."""
         return {"a": self.a, "r": self.r, "b": self.b}[name]
 
-    def features(self, device: str, *words: str) -> None:
-        """Switches offloads of a port, as ethtool calls them: "tso off"."""
+    def features(self, device: str, words: str) -> None:
+        """Switches offloads of a port, as one tells ethtool: "tso off gso off"."""
         (host,) = [port.host for link in _LINKS for port in link if port.device == device]
-        for word in words:
-            self.space(host).run("ethtool", "-K", device, *word.split())
+        self.space(host).run("ethtool", "-K", device, *words.split())
 
     def delay(self, milliseconds: float, verb: str = "add") -> None:
         """The RTT, on the way of the ACKs."""
@@ -127,7 +126,7 @@ def _configure(net: Network) -> None:
         net.r.set(f"ipv{version}/conf/all/forwarding", "1")
     for name, gateways in _GATEWAYS.items():
         net.space(name).ip_batch(f"route add default via {gateway}" for gateway in gateways)
-    net.features("rb", "tx off", "tso off", "gso off")
+    net.features("rb", "tx off tso off gso off")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ HOP_BY_HOP, FRAGMENT = 0, 44
 MORE_OR_OFFSET = 0x3FFF
 FIN, SYN, RST = 1, 2, 4
 IPV4_TYPE, IPV6_TYPE, TCP_KIND, TCP_EXID = 0x9E, 0x1E, 0xFE, 0x5A52
-END, NOP = 0, 1
+END, NOP, TIMESTAMP = 0, 1, 8
 UNIT_US = 32
 TOO_BIG = {(ICMP, 3, 4), (ICMPV6, 2, 0)}
 """Protocol, type and code of what a router says of a packet that does not fit."""
@@ -24,7 +24,6 @@ TOO_BIG = {(ICMP, 3, 4), (ICMPV6, 2, 0)}
 class Packet:
     """What the tests want to know of a packet."""
 
-    at_s: float
     outgoing: bool
     """Sent by where it was seen."""
     version: int
@@ -59,6 +58,13 @@ class Packet:
         return self.body[13]
 
     @property
+    def sent_ms(self) -> int:
+        """When, by the sender's TCP timestamp: the clock of captures may be set in between."""
+        (value,) = [value for kind, value in _tcp_options(self.body) if kind == TIMESTAMP]
+        (sent,) = struct.unpack("!I", value[:4])
+        return int(sent)
+
+    @property
     def payload(self) -> bytes:
         """Of TCP and UDP."""
         return self.body[(self.body[12] >> 4) * 4 :] if self.proto == TCP else self.body[8:]
@@ -88,8 +94,12 @@ def _units(value: bytes) -> int:
     return units
 
 
+def _tcp_options(body: bytes) -> Iterator[tuple[int, bytes]]:
+    return _options(body[20 : (body[12] >> 4) * 4], NOP, END, 0)
+
+
 def _tcp_hints(body: bytes) -> Iterator[tuple[str, int]]:
-    for kind, value in _options(body[20 : (body[12] >> 4) * 4], NOP, END, 0):
+    for kind, value in _tcp_options(body):
         if kind == TCP_KIND and value[:2] == struct.pack("!H", TCP_EXID):
             yield "tcp", _units(value[2:])
 
@@ -116,7 +126,7 @@ def _ipv6(packet: bytes) -> tuple[int, int, bool, bytes, int, list[tuple[str, in
     return length + 40, proto, proto == FRAGMENT, area, header, hints
 
 
-def parse(frame: bytes, at_s: float, outgoing: bool) -> Packet | None:
+def parse(frame: bytes, outgoing: bool) -> Packet | None:
     """A packet, or None if it is not IP; a tag in front of it is skipped."""
     (kind,) = struct.unpack("!H", frame[12:14])
     start = ETHERNET_BYTES
@@ -133,5 +143,5 @@ def parse(frame: bytes, at_s: float, outgoing: bool) -> Packet | None:
         hints += _tcp_hints(body)
     version = 4 if kind == IPV4 else 6
     return Packet(
-        at_s, outgoing, version, length, proto, options, fragment, body, tuple(hints)
+        outgoing, version, length, proto, options, fragment, body, tuple(hints)
     )  # fmt: skip

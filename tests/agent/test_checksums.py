@@ -38,7 +38,7 @@ def name(encoding: str, family: int, offload: str) -> str:
 
 @each_case
 def test_hints_arrive(net: Network, agent: Agent, encoding: str, family: int, offload: str) -> None:
-    net.features("a0", *OFFLOADS[offload])
+    net.features("a0", OFFLOADS[offload])
     agent.attach("--every-packet", encoding=encoding)
     with net.seen("b", "b0") as seen, connection(net, family) as flow:
         flow.push(BYTES)

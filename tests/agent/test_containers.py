@@ -49,7 +49,6 @@ def container(net: Network) -> Iterator[list[str]]:
         init.terminate()
 
 
-@pytest.mark.old_too
 def test_from_inside(net: Network, agent: Agent) -> None:
     """As in a container that runs the agent itself."""
     with container(net) as inside:
