@@ -21,22 +21,19 @@ address a a0 0 1
 address r in0 0 2
 address r out0 1 1
 address b b0 1 2
-# room to spare: to compare a forwarded GSO packet with the MTU, the kernel takes a
-# destination header for one of TCP, of any length
-ip -n a link set a0 mtu 1400
 ip -n a route add default via 10.0.0.2
 ip -n a route add default via fd00::2
 ip -n b route add default via 10.0.1.1
 ip -n b route add default via fd01::1
 
-# transfer KIND NAME ADDRESS OPTIONS: what arrives of 128 KB, and the heads of its
+# transfer KIND NAME ADDRESS OPTIONS: what arrives of 64 KB, and the heads of its
 # packets
 transfer() {
 	listen b b0 2000 /tmp/got
 	recorder=$!
 	ip netns exec b nc -l -p 5000 <>/tmp/never | wc -c >/tmp/bytes &
 	sleep 0.1
-	ip netns exec a "$LAB/stream" "$3" 5000 2 "$1" "$4"
+	ip netns exec a "$LAB/stream" "$3" 5000 1 "$1" "$4"
 	wait "$recorder"
 	part "edge.$1.$2.bytes"
 	cat /tmp/bytes

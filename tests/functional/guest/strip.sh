@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# Hints are removed on request. Each line of the file "strip" is a device and a
-# frame to send there.
+# Hints are removed on request.
 pair
 ip -n a link add link a0 name a0.5 type vlan id 5
 ip -n a link set a0.5 up
 
 send_all() {
-	while read -r dev frame; do
-		echo "$frame" | inject "$dev"
-	done <"$LAB/strip"
+	inject a0 <"$LAB/strip"
+	inject a0.5 <"$LAB/strip_vlan"
 }
 
 tc -n a qdisc add dev a0 root zrtt strip
