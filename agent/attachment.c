@@ -192,9 +192,8 @@ int detach_all(void)
 	return 0;
 }
 
-void forget_stale(void)
+int forget_stale(void)
 {
-	ino_t here = netns_id();
 	struct pins *list;
 	size_t i, count = pins_list(&list);
 
@@ -203,5 +202,5 @@ void forget_stale(void)
 			detach(&list[i]);
 	}
 	free(list);
-	netns_enter_id(here);
+	return netns_return();
 }

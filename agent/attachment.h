@@ -17,8 +17,8 @@ int detach_namespace(const char *name);
 /* Of all namespaces; 0 or -1. */
 int detach_all(void);
 
-/* Forget attachments whose device or namespace is gone. */
-void forget_stale(void);
+/* Forget attachments whose device or namespace is gone; 0 or -1. */
+int forget_stale(void);
 
 /* The attachment of a device: 0, or -1 after a message. */
 int find_attachment(const char *dev, struct pins *pins);

@@ -21,6 +21,9 @@
 #define MARK	BPFFS "/zrtt-agent-mounted"	/* says that the agent did it */
 #define LOCK	"/sys/fs"			/* any folder that is always there */
 
+/* As systemd does. */
+#define MOUNT_FLAGS	(MS_NOSUID | MS_NODEV | MS_NOEXEC)
+
 static int lock_fd = -1;
 
 /*
@@ -83,7 +86,7 @@ static int create(void)
 	bool mounted = is_mounted();
 	int err;
 
-	if (!mounted && mount("bpf", BPFFS, "bpf", 0, "mode=0700"))
+	if (!mounted && mount("bpf", BPFFS, "bpf", MOUNT_FLAGS, "mode=0700"))
 		return refuse(BPFFS, "cannot mount the BPF file system: %s",
 			      strerror(errno));
 	err = make_folder(PINS);

@@ -14,13 +14,10 @@
 
 #define NETNS_DIR	"/run/netns"	/* of ip-netns(8) */
 
-static ino_t home;
+#define NETNS_OWN	"/proc/self/ns/net"
 
-int netns_init(void)
-{
-	home = netns_id();
-	return home ? 0 : refuse("/proc/self/ns/net", "%s", strerror(errno));
-}
+static ino_t home;
+static int chosen_fd = -1;
 
 ino_t netns_home(void)
 {
@@ -36,7 +33,7 @@ static ino_t id_of(const char *path)
 
 ino_t netns_id(void)
 {
-	return id_of("/proc/self/ns/net");
+	return id_of(NETNS_OWN);
 }
 
 static int enter_path(const char *path)
@@ -65,7 +62,7 @@ bool netns_exists(const char *name)
 	return id_of(path);
 }
 
-int netns_enter(const char *name)
+static int enter_name(const char *name)
 {
 	char path[PATH_MAX];
 	int err;
@@ -77,6 +74,21 @@ int netns_enter(const char *name)
 	if (err == -EINVAL)
 		return refuse(name, "not a network namespace");
 	return err ? refuse(name, "%s", strerror(-err)) : 0;
+}
+
+int netns_choose(const char *name)
+{
+	home = netns_id();
+	if (name && enter_name(name))
+		return -1;
+	chosen_fd = open(NETNS_OWN, O_RDONLY | O_CLOEXEC);
+	return chosen_fd < 0 ? refuse(NETNS_OWN, "%s", strerror(errno)) : 0;
+}
+
+int netns_return(void)
+{
+	return setns(chosen_fd, CLONE_NEWNET) ?
+		refuse(NETNS_OWN, "%s", strerror(errno)) : 0;
 }
 
 /* Find @id as FOLDER/NAME/suffix; @path, if found, is what leads to it. */

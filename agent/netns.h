@@ -10,11 +10,16 @@
 
 #define NETNS_TEXT_MAX	256	/* bytes of a namespace's name */
 
-/* Remember the namespace that the program was started in. 0 or -1. */
-int netns_init(void);
+/**
+ * netns_choose() - enter the namespace that the command is about
+ * @name: as ip-netns(8) knows it, or a path; NULL = that of the caller
+ *
+ * Return: 0, or -1 after a message
+ */
+int netns_choose(const char *name);
 
-/* Enter a namespace of ip-netns(8), or that of a path. 0 or -1. */
-int netns_enter(const char *name);
+/* Come back to it from another. 0, or -1 after a message. */
+int netns_return(void);
 
 /* Whether ip-netns(8) knows a namespace of that name. */
 bool netns_exists(const char *name);

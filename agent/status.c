@@ -130,9 +130,10 @@ static void print_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			putchar('\\');
-		putchar(*text);
+		if ((unsigned char)*text < ' ')
+			printf("\\u%04x", *text);
+		else
+			printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 	}
 	putchar('"');
 }

@@ -94,12 +94,10 @@ int main(int argc, char **argv)
 
 	options_parse(&options, argc, argv);
 	libbpf_set_print(print_debug);
-	if (check_capabilities() || check_bpf() || netns_init() ||
-	    (options.netns && netns_enter(options.netns)) ||
+	if (check_capabilities() || check_bpf() || netns_choose(options.netns) ||
 	    bpffs_enter(options.command == COMMAND_ATTACH))
 		return EXIT_REFUSED;
-	forget_stale();
-	err = run(&options);
+	err = forget_stale() || run(&options);
 	bpffs_leave();
 	scope_free(&options.scope);
 	return err ? EXIT_REFUSED : EXIT_SUCCESS;
