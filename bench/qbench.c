@@ -40,6 +40,8 @@
 #define QBENCH_EMPTY_PAIRS	1000
 #define QBENCH_CLOCK_MS		2	/* to compare the clocks */
 #define QBENCH_PACE_NS		NSEC_PER_MSEC	/* shorter sleeps would take too much time */
+#define QBENCH_LEAD_NS		(300 * NSEC_PER_MSEC)	/* two of zrtt's epochs */
+#define QBENCH_STALL_NS		(2 * NSEC_PER_MSEC)	/* below any AQM's target */
 #define QBENCH_SENDERS		0x0a000000	/* 10.0.0.0, the flow's number is added */
 #define QBENCH_RECEIVERS	0xc6120000	/* 198.18.0.0/15 (RFC 2544), so is its rest */
 #define QBENCH_RECEIVERS_MAX	0x20000U
@@ -60,7 +62,7 @@ MODULE_PARM_DESC(backlog, "packets kept in the queue, 0..100000 (50)");
 
 static unsigned int packets = 100000;
 module_param(packets, uint, 0444);
-MODULE_PARM_DESC(packets, "packets timed, of random flows, after as many that are not (100000)");
+MODULE_PARM_DESC(packets, "packets timed, of random flows (100000)");
 
 static unsigned int slices = 1;
 module_param(slices, uint, 0444);
@@ -123,7 +125,7 @@ struct qbench_sums {
  * @sch:	its root qdisc
  * @spare:	packets that are not queued
  * @sums:	of the present slice
- * @due_ns:	when the next packet is due, if they are paced
+ * @due_ns:	when the last packet was due
  * @rnd:	state of the random number generator, never 0
  */
 struct qbench {
@@ -274,19 +276,22 @@ static void qbench_drain(struct qbench *b)
 	__skb_queue_purge(&b->spare);
 }
 
-/* Sleep until the next packet is due, or let others run. */
+/*
+ * Sleep until the next packet is due. Without a gap, all come at once, and one that
+ * comes late tells that the machine was busy elsewhere: what was queued meanwhile
+ * must go, as an AQM would take its age for congestion.
+ */
 static void qbench_pace(struct qbench *b)
 {
 	s64 early_ns;
 
-	if (!gap_ns) {
-		cond_resched();
-		return;
-	}
-	b->due_ns += gap_ns;
-	early_ns = b->due_ns - ktime_get_ns();
-	if (early_ns > QBENCH_PACE_NS)
+	cond_resched();
+	early_ns = b->due_ns + gap_ns - ktime_get_ns();
+	if (!gap_ns && -early_ns > QBENCH_STALL_NS)
+		qbench_drain(b);
+	else if (early_ns > QBENCH_PACE_NS)
 		fsleep(early_ns / NSEC_PER_USEC);
+	b->due_ns = gap_ns ? b->due_ns + gap_ns : ktime_get_ns();
 }
 
 /* Pass a packet of @flow when it is due. */
@@ -302,6 +307,7 @@ static int qbench_pass_next(struct qbench *b, u32 flow)
  */
 static int qbench_warm_up(struct qbench *b)
 {
+	u64 begin_ns;
 	u32 pass, i;
 	int err = 0;
 
@@ -315,8 +321,9 @@ static int qbench_warm_up(struct qbench *b)
 		qbench_drain(b);
 		msleep(settle_ms);
 	}
-	b->due_ns = ktime_get_ns();
-	for (i = 0; !err && i < max(packets, backlog); i++)
+	begin_ns = ktime_get_ns();
+	b->due_ns = begin_ns;
+	for (i = 0; !err && (i < backlog || ktime_get_ns() - begin_ns < QBENCH_LEAD_NS); i++)
 		err = qbench_pass_next(b, qbench_random_flow(b));
 	return err;
 }

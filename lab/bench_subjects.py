@@ -49,7 +49,7 @@ SUBJECTS = (
     Subject("zrtt-hint", "zrtt", hint=True),
     Subject("zrtt-mark",
             "zrtt feedback 0 mark_max 100% controller blue threshold 1 freeze 10s increment 10%",
-            passes=10, most_flows=10_000),
+            passes=20, most_flows=10_000),
     Subject("zrtt-large", "zrtt flows 1048576"),
 )  # fmt: skip
 
