@@ -14,12 +14,15 @@
 #include <linux/ipv6.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
-#include <linux/ppp_defs.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
 #include <net/gso.h>
 #include <net/inet_ecn.h>
 #include <net/ipv6.h>
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+#include <net/netfilter/nf_conntrack.h>
+#endif
+#include <net/netns/generic.h>
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 #include <net/tcp.h>
@@ -27,10 +30,8 @@
 #include <linux/pkt_sched_zrtt.h>
 #include <zrtt/zrtt.h>
 
-#define ZRTT_VLAN_TAGS_MAX	2	/* tags walked in the frame itself */
-#define ZRTT_IPV6_HEADERS_MAX	6	/* extension headers walked */
-#define ZRTT_IPV6_EXT_MIN	8	/* bytes of the shortest extension header */
 #define ZRTT_LATE_BATCH		64	/* late packets dropped per dequeue */
+#define ZRTT_CONN_LOCKS		64	/* for the sets of connections */
 
 static unsigned int ipv4_option = ZRTT_HINT_IPV4_TYPE;
 
@@ -48,10 +49,27 @@ module_param_cb(ipv4_option, &zrtt_ipv4_option_ops, &ipv4_option, 0644);
 MODULE_PARM_DESC(ipv4_option, "IPv4 option type of the RTT hint, 2..255 (158)");
 
 /**
+ * struct zrtt_net - what the qdiscs of a network namespace share
+ * @conns: connections timed by timestamps, ZRTT_CONNS of them; NULL without users
+ * @users: qdiscs with timestamps; changed under RTNL, as @conns is
+ * @seed: of the connections' hash
+ * @locks: of the sets of @conns, taken inside the qdisc's lock
+ */
+struct zrtt_net {
+	struct zrtt_conn *conns;
+	u32 users;
+	u32 seed;
+	spinlock_t locks[ZRTT_CONN_LOCKS];
+};
+
+static unsigned int zrtt_net_id;
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
+ * @net: connections to take RTTs from, NULL = timestamps are off
  * @seed: of the flow hash
  * @rnd: state of the random number generator, never 0
  * @backlog_pkts: packets queued, segments of GSO packets counted
@@ -63,6 +81,7 @@ struct zrtt_sched_data {
 	struct zrtt_params params;
 	struct zrtt_vars vars;
 	struct zrtt_stats stats;
+	struct zrtt_net *net;
 	u32 seed;
 	u32 rnd;
 	u32 backlog_pkts;
@@ -71,16 +90,26 @@ struct zrtt_sched_data {
 	u64 dq_rate;
 };
 
+/* What begins when a packet leaves the queue. */
+enum zrtt_timing {
+	ZRTT_TIMES_NOTHING,
+	ZRTT_TIMES_HANDSHAKE,
+	ZRTT_TIMES_HALF,		/* by timestamps, of direction 0 ... */
+	ZRTT_TIMES_OTHER_HALF,		/* ... or 1 */
+};
+
 /**
  * struct zrtt_skb_cb - what a queued packet carries
  * @enqueue_ns: when it came
- * @syn_tag: its flow if it is a TCP SYN or SYN-ACK, else 0
+ * @tag: flow of a handshake, connection of half an RTT
  * @segs: packets it counts for
+ * @times: enum zrtt_timing
  */
 struct zrtt_skb_cb {
 	u64 enqueue_ns;
-	u32 syn_tag;
-	u32 segs;
+	u32 tag;
+	u16 segs;
+	u8 times;
 };
 
 static struct zrtt_skb_cb *zrtt_cb(const struct sk_buff *skb)
@@ -98,328 +127,179 @@ static u32 zrtt_random(struct zrtt_sched_data *q)
 	return q->rnd;
 }
 
-/* Headers: one pass finds the flow, the hint and where to mark */
+/* Headers */
 
 /**
- * struct zrtt_headers - where things stand in a packet, from skb->data
- * @ip_off: IP header
- * @hint_off: option that carries the hint
- * @tcp_off: TCP header if the hint is a TCP option, else 0
- * @ext_off: IPv6 extension header that may hold nothing but the hint, else 0
- * @nexthdr_off: byte that announces the extension header of the hint
- * @version: 4, 6, or 0 for anything else
- * @hint_len: length of the option, 0 = no hint
- * @pppoe: a PPPoE header stands before the IP header
- * @sealed: AH may cover the header of the hint, which thus must not change
+ * struct zrtt_seen - what there is to know of a packet
+ * @p: its headers
+ * @pkt: for the algorithm
+ * @echo: its timestamps and connection, tag 0 = none
  */
-struct zrtt_headers {
-	u32 ip_off;
-	u32 hint_off;
-	u32 tcp_off;
-	u32 ext_off;
-	u32 nexthdr_off;
-	u8 version;
-	u8 hint_len;
-	bool pppoe;
-	bool sealed;
+struct zrtt_seen {
+	struct zrtt_packet p;
+	struct zrtt_arrival pkt;
+	struct zrtt_echo echo;
 };
 
-/* PPPoE session header (RFC 2516) and the PPP protocol behind it. */
-struct zrtt_pppoe {
-	u8 version_type;
-	u8 code;
-	__be16 session;
-	__be16 length;
-	__be16 proto;
-};
-
-/* The flow's key: addresses hash to @addr, then what tells flows apart. */
-struct zrtt_key {
-	u32 addr;
-	u32 ports;
-	u32 proto;
-};
-
-/* The first hint of a packet counts; to strip it, it must be found, too. */
-static bool zrtt_wants_hint(const struct zrtt_sched_data *q,
-			    const struct zrtt_headers *hdr)
+/* The flow of a packet; @data are its first bytes. */
+static u32 zrtt_hash_flow(const struct zrtt_packet *p, const u8 *data, u32 seed)
 {
-	return !hdr->hint_len &&
-	       (q->params.hint != ZRTT_HINT_IGNORE || q->params.strip);
+	u32 ports = p->l4_off ? get_unaligned((const u32 *)(data + p->l4_off)) : 0;
+	const u8 *ip = data + p->ip_off;
+	const u32 *v4 = (const u32 *)(ip + ZRTT_IPV4_ADDRESSES);
+
+	if (p->version == 4)
+		return jhash_3words(get_unaligned(v4), get_unaligned(v4 + 1), ports,
+				    seed + p->proto);
+	return jhash_1word(jhash(ip + ZRTT_IPV6_ADDRESSES, 32, ports),
+			   seed + p->proto);
 }
 
-/* Remember a hint found at @area_off + hint->off, or count a bad one. */
-static void zrtt_take_hint(struct zrtt_sched_data *q, enum zrtt_hint_status status,
-			   const struct zrtt_hint *hint, u32 area_off,
-			   struct zrtt_headers *hdr, struct zrtt_arrival *pkt)
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+/* Where addresses are translated, directions agree on the first packet's only. */
+static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed,
+				struct zrtt_echo *echo)
 {
-	if (status == ZRTT_HINT_BAD)
-		q->stats.hint_bad++;
-	if (status != ZRTT_HINT_OK)
-		return;
-	q->stats.hint_ok++;
-	if (q->params.hint != ZRTT_HINT_IGNORE)
-		pkt->rtt_us = zrtt_hint_to_us(hint->units);
-	hdr->hint_off = area_off + hint->off;
-	hdr->hint_len = hint->len;
-}
+	const struct nf_conntrack_tuple *first;
+	enum ip_conntrack_info info;
+	const struct nf_conn *ct;
 
-static void zrtt_dissect_tcp(const struct sk_buff *skb, struct zrtt_sched_data *q,
-			     u32 off, struct zrtt_headers *hdr,
-			     struct zrtt_arrival *pkt)
-{
-	u8 area_buf[MAX_TCP_OPTION_SPACE];
-	enum zrtt_hint_status status;
-	const struct tcphdr *th;
-	struct zrtt_hint hint;
-	struct tcphdr th_buf;
-	const u8 *area;
-	u32 len;
-
-	th = skb_header_pointer(skb, off, sizeof(th_buf), &th_buf);
-	if (!th)
-		return;
-	pkt->handshake = th->syn;
-	if (!zrtt_wants_hint(q, hdr) || th->doff * 4 <= sizeof(*th))
-		return;
-
-	len = th->doff * 4 - sizeof(*th);
-	area = skb_header_pointer(skb, off + sizeof(*th), len, area_buf);
-	status = area ? zrtt_hint_tcp(area, len, &hint) : ZRTT_HINT_BAD;
-	zrtt_take_hint(q, status, &hint, off + sizeof(*th), hdr, pkt);
-	if (status == ZRTT_HINT_OK)
-		hdr->tcp_off = off;
-}
-
-static void zrtt_dissect_l4(const struct sk_buff *skb, struct zrtt_sched_data *q,
-			    u32 off, u8 proto, struct zrtt_headers *hdr,
-			    struct zrtt_arrival *pkt, struct zrtt_key *key)
-{
-	const __be32 *ports;
-	__be32 buf;
-
-	key->proto = proto;
-	switch (proto) {
-	case IPPROTO_TCP:
-		zrtt_dissect_tcp(skb, q, off, hdr, pkt);
-		break;
-	case IPPROTO_UDP:
-	case IPPROTO_UDPLITE:
-	case IPPROTO_DCCP:
-	case IPPROTO_SCTP:
-	case IPPROTO_ESP:	/* the SPI tells flows apart as ports do */
-		break;
-	default:
-		return;
-	}
-	ports = skb_header_pointer(skb, off, sizeof(buf), &buf);
-	if (ports)
-		key->ports = (__force u32)*ports;
-}
-
-static bool zrtt_dissect_ipv4(const struct sk_buff *skb, struct zrtt_sched_data *q,
-			      u32 off, struct zrtt_headers *hdr,
-			      struct zrtt_arrival *pkt, struct zrtt_key *key)
-{
-	u8 area_buf[MAX_IPOPTLEN];
-	enum zrtt_hint_status status;
-	const struct iphdr *iph;
-	struct zrtt_hint hint;
-	struct iphdr buf;
-	const u8 *area;
-	u32 len;
-
-	iph = skb_header_pointer(skb, off, sizeof(buf), &buf);
-	if (!iph || iph->version != 4 || iph->ihl < 5)
+	ct = nf_ct_get(skb, &info);
+	if (!ct)
 		return false;
-
-	hdr->ip_off = off;
-	hdr->version = 4;
-	hdr->sealed = iph->protocol == IPPROTO_AH;
-	pkt->ect = !INET_ECN_is_not_ect(iph->tos);
-	key->addr = jhash_2words((__force u32)iph->saddr,
-				 (__force u32)iph->daddr, q->seed);
-	key->proto = iph->protocol;
-
-	if (iph->ihl > 5 && zrtt_wants_hint(q, hdr)) {
-		len = iph->ihl * 4 - sizeof(*iph);
-		area = skb_header_pointer(skb, off + sizeof(*iph), len, area_buf);
-		status = area ? zrtt_hint_ipv4(area, len, READ_ONCE(ipv4_option),
-					       &hint) : ZRTT_HINT_BAD;
-		zrtt_take_hint(q, status, &hint, off + sizeof(*iph), hdr,
-			       pkt);
-	}
-	/* only the first fragment has ports: keep all of them together */
-	if (!(iph->frag_off & htons(IP_MF | IP_OFFSET)))
-		zrtt_dissect_l4(skb, q, off + iph->ihl * 4, iph->protocol, hdr,
-				pkt, key);
+	first = &ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
+	echo->way = CTINFO2DIR(info);
+	echo->tag = jhash2(first->src.u3.all, ARRAY_SIZE(first->src.u3.all), seed);
+	echo->tag = jhash2(first->dst.u3.all, ARRAY_SIZE(first->dst.u3.all), echo->tag);
+	echo->tag = jhash_2words((__force u32)first->src.u.all,
+				 (__force u32)first->dst.u.all, echo->tag);
 	return true;
 }
-
-/* A hop-by-hop or destination options header of @len bytes at @off. */
-static void zrtt_dissect_ipv6_options(const struct sk_buff *skb,
-				      struct zrtt_sched_data *q, u32 off, u32 len,
-				      struct zrtt_headers *hdr,
-				      struct zrtt_arrival *pkt)
+#else
+static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed,
+				struct zrtt_echo *echo)
 {
-	u32 area_off = off + sizeof(struct ipv6_opt_hdr);
-	u32 total = len - sizeof(struct ipv6_opt_hdr);
-	u32 have = min_t(u32, total, ZRTT_HINT_SCAN_BYTES);
-	u8 area_buf[ZRTT_HINT_SCAN_BYTES];
-	enum zrtt_hint_status status;
-	struct zrtt_hint hint;
-	const u8 *area;
-
-	if (!zrtt_wants_hint(q, hdr))
-		return;
-	area = skb_header_pointer(skb, area_off, have, area_buf);
-	status = area ? zrtt_hint_ipv6(area, have, total, &hint) : ZRTT_HINT_BAD;
-	zrtt_take_hint(q, status, &hint, area_off, hdr, pkt);
-	if (hdr->hint_len && len == ZRTT_IPV6_EXT_MIN)
-		hdr->ext_off = off;
+	return false;
 }
+#endif
 
-/* May AH follow, whose checksum covers all headers before it? */
-static bool zrtt_ipv6_sealed(const struct sk_buff *skb, u32 off, u8 nexthdr)
+/* The connection of a TCP packet, the same for both directions. */
+static void zrtt_hash_conn(const struct zrtt_packet *p, const u8 *data,
+			   const struct sk_buff *skb, u32 seed,
+			   struct zrtt_echo *echo)
 {
-	const struct frag_hdr *frag;
-	struct frag_hdr buf;
+	bool v4 = p->version == 4;
+	u32 len = v4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	const u8 *addr = data + p->ip_off +
+			 (v4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+	const u8 *port = data + p->l4_off;
+	u32 source = jhash(addr, len, seed + zrtt_hint_get16(port));
+	u32 dest = jhash(addr + len, len, seed + zrtt_hint_get16(port + 2));
 
-	if (nexthdr == NEXTHDR_FRAGMENT) {
-		frag = skb_header_pointer(skb, off, sizeof(buf), &buf);
-		nexthdr = frag ? frag->nexthdr : NEXTHDR_AUTH;
+	if (!zrtt_hash_conntrack(skb, seed, echo)) {
+		echo->way = source > dest;
+		echo->tag = jhash_2words(min(source, dest), max(source, dest), seed);
 	}
-	return nexthdr != NEXTHDR_NONE && ipv6_ext_hdr(nexthdr);
+	echo->tag += !echo->tag;
+	echo->tsval = p->tsval;
+	echo->tsecr = p->tsecr;
+	echo->ack = p->tcp_flags & ZRTT_TCP_ACK;
 }
 
-static bool zrtt_dissect_ipv6(const struct sk_buff *skb, struct zrtt_sched_data *q,
-			      u32 off, struct zrtt_headers *hdr,
-			      struct zrtt_arrival *pkt, struct zrtt_key *key)
+static void zrtt_look(struct zrtt_sched_data *q, struct sk_buff *skb,
+		      const struct zrtt_bytes *bytes, u16 type, u32 off,
+		      struct zrtt_seen *seen)
 {
-	const struct ipv6_opt_hdr *ext;
-	const struct ipv6hdr *ip6h;
-	struct ipv6_opt_hdr ext_buf;
-	struct ipv6hdr buf;
-	u8 nexthdr;
-	u32 i, len;
+	const struct zrtt_wanted wanted = {
+		.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip,
+		.timestamps = q->net,
+		.ipv4_option = READ_ONCE(ipv4_option),
+	};
+	struct zrtt_packet *p = &seen->p;
 
-	ip6h = skb_header_pointer(skb, off, sizeof(buf), &buf);
-	if (!ip6h || ip6h->version != 6)
-		return false;
+	zrtt_packet_parse(p, bytes, type, off, &wanted);
+	/* Our own hash. A socket's changes on retransmission, and a NIC's may be
+	 * of other fields where there are options: the hint would be another
+	 * flow's. What we do not parse is left to the kernel's dissector.
+	 */
+	seen->pkt.tag = p->version ? zrtt_hash_flow(p, bytes->data, q->seed) :
+				     skb_get_hash(skb);
+	seen->pkt.tag += !seen->pkt.tag;
 
-	hdr->ip_off = off;
-	hdr->version = 6;
-	pkt->ect = !INET_ECN_is_not_ect(ipv6_get_dsfield(ip6h));
-	key->addr = jhash2((const u32 *)&ip6h->saddr, 8, q->seed);
-	nexthdr = ip6h->nexthdr;
-	key->proto = nexthdr;
-	hdr->nexthdr_off = off + offsetof(struct ipv6hdr, nexthdr);
-	off += sizeof(*ip6h);
-
-	for (i = 0; i < ZRTT_IPV6_HEADERS_MAX; i++) {
-		if (nexthdr != NEXTHDR_HOP && nexthdr != NEXTHDR_DEST &&
-		    nexthdr != NEXTHDR_ROUTING)
-			break;
-		ext = skb_header_pointer(skb, off, sizeof(ext_buf), &ext_buf);
-		if (!ext)
-			break;
-		len = ipv6_optlen(ext);
-		if (nexthdr != NEXTHDR_ROUTING)
-			zrtt_dissect_ipv6_options(skb, q, off, len, hdr, pkt);
-		if (!hdr->hint_len)
-			hdr->nexthdr_off = off;
-		nexthdr = ext->nexthdr;
-		off += len;
-	}
-	hdr->sealed = hdr->hint_len && zrtt_ipv6_sealed(skb, off, nexthdr);
-	zrtt_dissect_l4(skb, q, off, nexthdr, hdr, pkt, key);
-	return true;
+	seen->echo.tag = 0;
+	if (p->timed)
+		zrtt_hash_conn(p, bytes->data, skb, q->net->seed, &seen->echo);
 }
 
-/* Network protocol and offset of the packet behind VLAN tags and PPPoE. */
-static __be16 zrtt_network(const struct sk_buff *skb, u32 *off,
-			   struct zrtt_headers *hdr)
+/*
+ * A packet whose first bytes are not in one piece. Kept apart: the copy would
+ * take room on the stack of every packet.
+ */
+static noinline void zrtt_look_at_pieces(struct zrtt_sched_data *q,
+					 struct sk_buff *skb, u16 type, u32 off,
+					 struct zrtt_seen *seen)
 {
-	struct zrtt_pppoe pppoe_buf, *pppoe;
-	__be16 proto = skb->protocol;
-	struct vlan_hdr vlan_buf, *vlan;
-	u32 i;
+	u8 head[ZRTT_PACKET_BYTES];
+	struct zrtt_bytes bytes = {
+		.data = head, .len = min_t(u32, skb->len, sizeof(head)),
+	};
 
-	if (skb_network_offset(skb) < 0)
-		return 0;
+	if (skb_copy_bits(skb, 0, head, bytes.len))
+		bytes.len = 0;
+	zrtt_look(q, skb, &bytes, type, off, seen);
+}
 
+static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb,
+			 struct zrtt_seen *seen)
+{
+	struct zrtt_bytes bytes = { .data = skb->data, .len = skb_headlen(skb) };
+	struct zrtt_arrival *pkt = &seen->pkt;
+	u16 type = ntohs(skb->protocol);
+	int off = skb_network_offset(skb);
+
+	if (off < 0)
+		type = 0;
 	/* a tag in the frame follows the addresses, whatever the network
 	 * header points to; tags carried beside it are already out of the way
 	 */
-	*off = eth_type_vlan(proto) ? ETH_HLEN : skb_network_offset(skb);
-	for (i = 0; i < ZRTT_VLAN_TAGS_MAX && eth_type_vlan(proto); i++) {
-		vlan = skb_header_pointer(skb, *off, sizeof(vlan_buf), &vlan_buf);
-		if (!vlan)
-			return 0;
-		proto = vlan->h_vlan_encapsulated_proto;
-		*off += sizeof(*vlan);
-	}
-	if (proto != htons(ETH_P_PPP_SES))
-		return proto;
+	else if (eth_type_vlan(skb->protocol))
+		off = ETH_HLEN;
+	if (likely(bytes.len == skb->len || bytes.len >= ZRTT_PACKET_BYTES))
+		zrtt_look(q, skb, &bytes, type, off, seen);
+	else
+		zrtt_look_at_pieces(q, skb, type, off, seen);
 
-	pppoe = skb_header_pointer(skb, *off, sizeof(pppoe_buf), &pppoe_buf);
-	if (!pppoe)
-		return 0;
-	*off += sizeof(*pppoe);
-	hdr->pppoe = true;
-	if (pppoe->proto == htons(PPP_IP))
-		return htons(ETH_P_IP);
-	if (pppoe->proto == htons(PPP_IPV6))
-		return htons(ETH_P_IPV6);
-	return 0;
-}
-
-static void zrtt_dissect(struct sk_buff *skb, struct zrtt_sched_data *q,
-			 struct zrtt_headers *hdr, struct zrtt_arrival *pkt)
-{
-	struct zrtt_key key = {};
-	bool known = false;
-	u32 off;
-
-	switch (zrtt_network(skb, &off, hdr)) {
-	case htons(ETH_P_IP):
-		known = zrtt_dissect_ipv4(skb, q, off, hdr, pkt, &key);
-		break;
-	case htons(ETH_P_IPV6):
-		known = zrtt_dissect_ipv6(skb, q, off, hdr, pkt, &key);
-		break;
-	}
-	/* Our own hash, not the socket's: that one changes on retransmission.
-	 * What we do not parse is left to the kernel's dissector.
-	 */
-	pkt->tag = known ? jhash_3words(key.addr, key.ports, key.proto, q->seed) :
-			   skb_get_hash(skb);
-	pkt->tag += !pkt->tag;
+	q->stats.hint_bad += seen->p.hint_bad;
+	q->stats.hint_ok += !!seen->p.hint_units;
+	pkt->rtt_us = q->params.hint != ZRTT_HINT_IGNORE ?
+		      zrtt_hint_to_us(seen->p.hint_units) : 0;
+	pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
+	pkt->handshake = q->params.handshake && (seen->p.tcp_flags & ZRTT_TCP_SYN);
+	pkt->ect = seen->p.ect;
 }
 
 /* Changes to packets */
 
 /* Set CE. Return: false if the packet must be dropped instead. */
-static bool zrtt_mark(struct sk_buff *skb, const struct zrtt_headers *hdr)
+static bool zrtt_mark(struct sk_buff *skb, const struct zrtt_packet *p)
 {
-	bool v4 = hdr->version == 4;
+	bool v4 = p->version == 4;
 	u32 len = v4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 
-	if (skb_ensure_writable(skb, hdr->ip_off + len))
+	if (skb_ensure_writable(skb, p->ip_off + len))
 		return false;
 	if (v4)
-		return IP_ECN_set_ce((struct iphdr *)(skb->data + hdr->ip_off));
-	return IP6_ECN_set_ce(skb, (struct ipv6hdr *)(skb->data + hdr->ip_off));
+		return IP_ECN_set_ce((struct iphdr *)(skb->data + p->ip_off));
+	return IP6_ECN_set_ce(skb, (struct ipv6hdr *)(skb->data + p->ip_off));
 }
 
 /* Take @len bytes out at @off: what stands before them moves up. The length that
  * the qdisc layer noted stays: parents subtract what they added.
  */
-static void zrtt_cut(struct sk_buff *skb, const struct zrtt_headers *hdr, u32 off,
+static void zrtt_cut(struct sk_buff *skb, const struct zrtt_packet *p, u32 off,
 		     u32 len)
 {
 	u32 end = skb_headroom(skb) + off + len;
-	struct zrtt_pppoe *pppoe;
 
 	memmove(skb->data + len, skb->data, off);
 	__skb_pull(skb, len);
@@ -428,70 +308,67 @@ static void zrtt_cut(struct sk_buff *skb, const struct zrtt_headers *hdr, u32 of
 	/* a router has it at the first extension header, a host behind the last */
 	if (skb->transport_header < end)
 		skb->transport_header += len;
-	if (hdr->pppoe) {
-		pppoe = (struct zrtt_pppoe *)(skb->data + hdr->ip_off) - 1;
-		be16_add_cpu(&pppoe->length, -len);
-	}
+	if (p->pppoe)
+		be16_add_cpu((__be16 *)(skb->data + p->ip_off - ZRTT_PPPOE_BYTES +
+					ZRTT_PPPOE_LENGTH), -len);
 }
 
 /* @len bytes of the IP header reach up to the end of the hint's last word. */
-static void zrtt_strip_ipv4(struct sk_buff *skb, const struct zrtt_headers *hdr,
-			    u32 len)
+static void zrtt_strip_ipv4(struct sk_buff *skb, const struct zrtt_packet *p, u32 len)
 {
-	struct iphdr *iph = (struct iphdr *)(skb->data + hdr->ip_off);
+	struct iphdr *iph = (struct iphdr *)(skb->data + p->ip_off);
 	__wsum before = csum_partial(iph, len, 0);
 
 	if (ntohs(iph->tot_len) < iph->ihl * 4) {
 		/* no length to mend: 0 stands for more than 64 KB */
-		memset(skb->data + hdr->hint_off, IPOPT_NOP, hdr->hint_len);
+		memset(skb->data + p->hint_off, IPOPT_NOP, p->hint_len);
 	} else {
-		iph->ihl -= hdr->hint_len / 4;
-		be16_add_cpu(&iph->tot_len, -hdr->hint_len);
-		zrtt_cut(skb, hdr, hdr->hint_off, hdr->hint_len);
-		iph = (struct iphdr *)(skb->data + hdr->ip_off);
-		len -= hdr->hint_len;
+		iph->ihl -= p->hint_len / 4;
+		be16_add_cpu(&iph->tot_len, -p->hint_len);
+		zrtt_cut(skb, p, p->hint_off, p->hint_len);
+		iph = (struct iphdr *)(skb->data + p->ip_off);
+		len -= p->hint_len;
 	}
 	csum_replace_by_diff(&iph->check, csum_sub(csum_partial(iph, len, 0), before));
 }
 
-/* Are the two bytes beside the hint, in the 8 of hdr->ext_off, padding? */
+/* Are the two bytes beside the hint, in the 8 of p->ext_off, padding? */
 static bool zrtt_ipv6_hint_alone(const struct sk_buff *skb,
-				 const struct zrtt_headers *hdr)
+				 const struct zrtt_packet *p)
 {
-	const u8 *area = skb->data + hdr->ext_off + sizeof(struct ipv6_opt_hdr);
-	u32 at = skb->data + hdr->hint_off - area;
+	const u8 *area = skb->data + p->ext_off + ZRTT_IPV6_OPT_BYTES;
+	u32 at = skb->data + p->hint_off - area;
 	u8 first = area[at > 0 ? 0 : ZRTT_HINT_IPV6_LEN];
 	u8 second = area[at > 1 ? 1 : ZRTT_HINT_IPV6_LEN + 1];
 
 	return (first == IPV6_TLV_PAD1 || first == IPV6_TLV_PADN) && !second;
 }
 
-static void zrtt_strip_ipv6(struct sk_buff *skb, const struct zrtt_headers *hdr)
+static void zrtt_strip_ipv6(struct sk_buff *skb, const struct zrtt_packet *p)
 {
-	struct ipv6hdr *ip6h = (struct ipv6hdr *)(skb->data + hdr->ip_off);
-	u8 *option = skb->data + hdr->hint_off;
+	struct ipv6hdr *ip6h = (struct ipv6hdr *)(skb->data + p->ip_off);
+	u8 *option = skb->data + p->hint_off;
 
 	/* a jumbogram has a length of 0, and the real one in an option */
-	if (hdr->ext_off && zrtt_ipv6_hint_alone(skb, hdr) &&
+	if (p->ext_off && zrtt_ipv6_hint_alone(skb, p) &&
 	    ntohs(ip6h->payload_len) >= ZRTT_IPV6_EXT_MIN) {
 		be16_add_cpu(&ip6h->payload_len, -ZRTT_IPV6_EXT_MIN);
-		skb->data[hdr->nexthdr_off] = skb->data[hdr->ext_off];
-		zrtt_cut(skb, hdr, hdr->ext_off, ZRTT_IPV6_EXT_MIN);
+		skb->data[p->nexthdr_off] = skb->data[p->ext_off];
+		zrtt_cut(skb, p, p->ext_off, ZRTT_IPV6_EXT_MIN);
 	} else {
-		memset(option, 0, hdr->hint_len);
+		memset(option, 0, p->hint_len);
 		option[0] = IPV6_TLV_PADN;
-		option[1] = hdr->hint_len - 2;
+		option[1] = p->hint_len - 2;
 	}
 }
 
 /* No-operations do no harm in TCP, whose pseudo-header would change as well. */
-static void zrtt_strip_tcp(struct sk_buff *skb, const struct zrtt_headers *hdr,
-			   u32 len)
+static void zrtt_strip_tcp(struct sk_buff *skb, const struct zrtt_packet *p, u32 len)
 {
-	struct tcphdr *th = (struct tcphdr *)(skb->data + hdr->tcp_off);
+	struct tcphdr *th = (struct tcphdr *)(skb->data + p->l4_off);
 	__wsum before = csum_partial(th, len, 0);
 
-	memset(skb->data + hdr->hint_off, TCPOPT_NOP, hdr->hint_len);
+	memset(skb->data + p->hint_off, TCPOPT_NOP, p->hint_len);
 	/* a partial checksum does not cover the options yet */
 	if (skb->ip_summed != CHECKSUM_PARTIAL)
 		csum_replace_by_diff(&th->check,
@@ -500,20 +377,20 @@ static void zrtt_strip_tcp(struct sk_buff *skb, const struct zrtt_headers *hdr,
 
 /* Remove the hint; where that cannot be done, the packet is forwarded with it. */
 static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
-		       const struct zrtt_headers *hdr)
+		       const struct zrtt_packet *p)
 {
 	/* sums run over whole words: an option may start at an odd offset */
-	u32 base = hdr->tcp_off ?: hdr->ip_off;
-	u32 len = ALIGN(hdr->hint_off + hdr->hint_len - base, 4);
+	u32 base = p->hint_in_tcp ? p->l4_off : p->ip_off;
+	u32 len = ALIGN(p->hint_off + p->hint_len - base, 4);
 
-	if (hdr->sealed || skb_ensure_writable(skb, base + len))
+	if (p->sealed || skb_ensure_writable(skb, base + len))
 		return;
-	if (hdr->tcp_off)
-		zrtt_strip_tcp(skb, hdr, len);
-	else if (hdr->version == 4)
-		zrtt_strip_ipv4(skb, hdr, len);
+	if (p->hint_in_tcp)
+		zrtt_strip_tcp(skb, p, len);
+	else if (p->version == 4)
+		zrtt_strip_ipv4(skb, p, len);
 	else
-		zrtt_strip_ipv6(skb, hdr);
+		zrtt_strip_ipv6(skb, p);
 	q->stats.hint_stripped++;
 	/* the sum of the packet as it came, of one redirected to ifb, is void */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
@@ -539,48 +416,91 @@ static u32 zrtt_segs(const struct sk_buff *skb)
 	return skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
 }
 
+/*
+ * Time a packet's connection by timestamps.
+ *
+ * Return: enum zrtt_timing, what begins when the packet leaves.
+ */
+static u8 zrtt_time(struct zrtt_net *net, const struct zrtt_echo *echo, u64 now_ns,
+		    u32 *rtt_us)
+{
+	u32 set = zrtt_conn_set(echo->tag);
+	bool begins;
+
+	spin_lock(&net->locks[set % ZRTT_CONN_LOCKS]);
+	begins = zrtt_conn_arrive(&net->conns[set * ZRTT_CONN_WAYS], echo,
+				  zrtt_us(now_ns), zrtt_epoch(now_ns), rtt_us);
+	spin_unlock(&net->locks[set % ZRTT_CONN_LOCKS]);
+	return begins ? ZRTT_TIMES_HALF + echo->way : ZRTT_TIMES_NOTHING;
+}
+
+/* A packet leaves that something begins with. */
+static void zrtt_begin_timing(struct zrtt_sched_data *q,
+			      const struct zrtt_skb_cb *cb, u64 now_ns)
+{
+	u32 set = zrtt_conn_set(cb->tag), epoch = zrtt_epoch(now_ns);
+	struct zrtt_flow *flow, *victim;
+	struct zrtt_net *net = q->net;
+
+	if (cb->times == ZRTT_TIMES_HANDSHAKE) {
+		flow = zrtt_flow_find(&q->vars.table, cb->tag, epoch, &victim);
+		if (flow)
+			zrtt_flow_syn_left(flow, zrtt_us(now_ns));
+	} else if (net) {
+		spin_lock(&net->locks[set % ZRTT_CONN_LOCKS]);
+		zrtt_conn_left(&net->conns[set * ZRTT_CONN_WAYS], cb->tag,
+			       cb->times - ZRTT_TIMES_HALF, zrtt_us(now_ns), epoch);
+		spin_unlock(&net->locks[set % ZRTT_CONN_LOCKS]);
+	}
+}
+
 static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct zrtt_arrival pkt = {
-		.bytes = qdisc_pkt_len(skb),
-		.segs = zrtt_segs(skb),
-	};
-	struct zrtt_headers hdr = {};
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	u8 times = ZRTT_TIMES_NOTHING;
 	enum zrtt_verdict verdict;
+	struct zrtt_arrival *pkt;
+	struct zrtt_seen seen;
 	struct zrtt_flow *flow;
 
-	q->stats.packets_in += pkt.segs;
+	pkt = &seen.pkt;
+	pkt->bytes = qdisc_pkt_len(skb);
+	pkt->segs = zrtt_segs(skb);
+	q->stats.packets_in += pkt->segs;
 	if (unlikely(q->backlog_pkts >= q->params.limit)) {
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
-		q->stats.drop_limit += pkt.segs;
+		q->stats.drop_limit += pkt->segs;
 		return qdisc_drop(skb, sch, to_free);
 	}
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
 
-	zrtt_dissect(skb, q, &hdr, &pkt);
-	pkt.mark_us = zrtt_mark_to_us(&q->params, skb->mark);
-	if (!q->params.handshake)
-		pkt.handshake = false;
-	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, zrtt_random(q),
+	zrtt_dissect(q, skb, &seen);
+	pkt->timed_us = 0;
+	if (pkt->handshake)
+		times = ZRTT_TIMES_HANDSHAKE;
+	else if (seen.echo.tag)
+		times = zrtt_time(q->net, &seen.echo, now_ns, &pkt->timed_us);
+	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, zrtt_random(q),
 			   now_ns);
-	verdict = zrtt_judge(&q->params, &q->vars, flow, &pkt, zrtt_random(q));
-	if (verdict == ZRTT_MARK && zrtt_mark(skb, &hdr)) {
-		q->stats.ecn_mark += pkt.segs;
+	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, zrtt_random(q));
+	if (verdict == ZRTT_MARK && zrtt_mark(skb, &seen.p)) {
+		q->stats.ecn_mark += pkt->segs;
 	} else if (verdict != ZRTT_PASS) {
-		q->stats.drop_mark += pkt.segs;
+		q->stats.drop_mark += pkt->segs;
 		return qdisc_drop(skb, sch, to_free);
 	}
-	if (q->params.strip && hdr.hint_len)
-		zrtt_strip(skb, q, &hdr);
+	if (q->params.strip && seen.p.hint_units)
+		zrtt_strip(skb, q, &seen.p);
 
-	zrtt_cb(skb)->enqueue_ns = now_ns;
-	zrtt_cb(skb)->syn_tag = pkt.handshake ? pkt.tag : 0;
-	zrtt_cb(skb)->segs = pkt.segs;
+	cb->enqueue_ns = now_ns;
+	cb->tag = times >= ZRTT_TIMES_HALF ? seen.echo.tag : pkt->tag;
+	cb->segs = pkt->segs;
+	cb->times = times;
 	zrtt_idle_end(&q->vars);
-	q->backlog_pkts += pkt.segs;
+	q->backlog_pkts += pkt->segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
 	return qdisc_enqueue_tail(skb, sch);
@@ -673,7 +593,6 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = qdisc_peek_head(sch);
-	struct zrtt_flow *flow, *victim;
 	u64 now_ns;
 	u32 epoch;
 
@@ -693,12 +612,8 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	}
 	q->dq_bytes += qdisc_pkt_len(skb);
 
-	if (zrtt_cb(skb)->syn_tag) {
-		flow = zrtt_flow_find(&q->vars.table, zrtt_cb(skb)->syn_tag,
-				      epoch, &victim);
-		if (flow)
-			zrtt_flow_syn_left(flow, zrtt_us(now_ns));
-	}
+	if (zrtt_cb(skb)->times)
+		zrtt_begin_timing(q, zrtt_cb(skb), now_ns);
 	if (!qdisc_qlen(sch))
 		zrtt_idle_begin(&q->params, &q->vars, &q->stats, now_ns);
 	return skb;
@@ -711,6 +626,29 @@ static struct zrtt_flow *zrtt_alloc_flows(u32 flows)
 {
 	return kvcalloc(flows, sizeof(struct zrtt_flow),
 			GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
+}
+
+/* The connections of a namespace, made for the first qdisc that asks for them. */
+static struct zrtt_net *zrtt_net_get(struct Qdisc *sch)
+{
+	struct zrtt_net *net = net_generic(dev_net(qdisc_dev(sch)), zrtt_net_id);
+
+	ASSERT_RTNL();
+	if (!net->users)
+		net->conns = kvcalloc(ZRTT_CONNS, sizeof(*net->conns), GFP_KERNEL);
+	if (!net->conns)
+		return NULL;
+	net->users++;
+	return net;
+}
+
+static void zrtt_net_put(struct zrtt_net *net)
+{
+	ASSERT_RTNL();
+	if (!net || --net->users)
+		return;
+	kvfree(net->conns);
+	net->conns = NULL;
 }
 
 #define ZRTT_RANGE(name, lo, hi)						\
@@ -760,6 +698,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_ECN]		= ZRTT_FLAG,
 	[TCA_ZRTT_SPLIT_GSO]	= ZRTT_FLAG,
 	[TCA_ZRTT_MARK_RTT]	= { .type = NLA_U32 },
+	[TCA_ZRTT_TIMESTAMPS]	= ZRTT_FLAG,
 };
 
 /* What to tell the user whose value the policy refused. */
@@ -786,6 +725,7 @@ static const char * const zrtt_refusals[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_ECN]		= "sch_zrtt: ecn must be 0 or 1",
 	[TCA_ZRTT_SPLIT_GSO]	= "sch_zrtt: split_gso must be 0 or 1",
 	[TCA_ZRTT_MARK_RTT]	= "sch_zrtt: mark_rtt must be 0 to 16 adjacent bits",
+	[TCA_ZRTT_TIMESTAMPS]	= "sch_zrtt: timestamps must be 0 or 1",
 };
 
 static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
@@ -842,6 +782,7 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_u32(tb, TCA_ZRTT_MARK_RTT, &params->mark_mask);
 	zrtt_get_flag(tb, TCA_ZRTT_STRIP, &params->strip);
 	zrtt_get_flag(tb, TCA_ZRTT_HANDSHAKE, &params->handshake);
+	zrtt_get_flag(tb, TCA_ZRTT_TIMESTAMPS, &params->timestamps);
 	zrtt_get_flag(tb, TCA_ZRTT_ECN, &params->ecn);
 	zrtt_get_flag(tb, TCA_ZRTT_SPLIT_GSO, &params->split_gso);
 
@@ -863,6 +804,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_params params = q->params;
+	struct zrtt_net *net = NULL, *old_net;
 	struct zrtt_flow *slots = NULL;
 	struct zrtt_table table;
 	int err;
@@ -870,14 +812,23 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	err = zrtt_parse(&params, opt, extack);
 	if (err)
 		return err;
+	if (params.timestamps) {
+		net = zrtt_net_get(sch);
+		if (!net)
+			return -ENOMEM;
+	}
 	if (params.flows != q->params.flows) {
 		slots = zrtt_alloc_flows(params.flows);
-		if (!slots)
+		if (!slots) {
+			zrtt_net_put(net);
 			return -ENOMEM;
+		}
 		zrtt_table_init(&table, slots, params.flows);
 	}
 
 	sch_tree_lock(sch);
+	old_net = q->net;
+	q->net = net;
 	q->params = params;
 	sch->limit = params.limit;
 	if (slots) {
@@ -887,6 +838,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 		q->vars.table = table;
 	}
 	sch_tree_unlock(sch);
+	zrtt_net_put(old_net);
 	kvfree(slots);
 	return 0;
 }
@@ -911,6 +863,11 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	if (!slots)
 		return -ENOMEM;
 	zrtt_table_init(&q->vars.table, slots, q->params.flows);
+	if (q->params.timestamps) {
+		q->net = zrtt_net_get(sch);
+		if (!q->net)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
@@ -934,6 +891,7 @@ static void zrtt_destroy(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
+	zrtt_net_put(q->net);
 	kvfree(q->vars.table.slots);
 }
 
@@ -972,6 +930,7 @@ static int zrtt_dump(struct Qdisc *sch, struct sk_buff *skb)
 			goto cancel;
 	if (nla_put_u8(skb, TCA_ZRTT_STRIP, params->strip) ||
 	    nla_put_u8(skb, TCA_ZRTT_HANDSHAKE, params->handshake) ||
+	    nla_put_u8(skb, TCA_ZRTT_TIMESTAMPS, params->timestamps) ||
 	    nla_put_u8(skb, TCA_ZRTT_ECN, params->ecn) ||
 	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso))
 		goto cancel;
@@ -1018,6 +977,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 				 U32_MAX),
 		.drop_late = stats->drop_late,
 		.flows_marked = table->by_source[ZRTT_RTT_MARK],
+		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
 	};
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
@@ -1039,8 +999,27 @@ static struct Qdisc_ops zrtt_qdisc_ops __read_mostly = {
 };
 MODULE_ALIAS_NET_SCH("zrtt");
 
+static int __net_init zrtt_net_init(struct net *netns)
+{
+	struct zrtt_net *net = net_generic(netns, zrtt_net_id);
+	u32 i;
+
+	net->seed = get_random_u32();
+	for (i = 0; i < ZRTT_CONN_LOCKS; i++)
+		spin_lock_init(&net->locks[i]);
+	return 0;
+}
+
+static struct pernet_operations zrtt_net_ops = {
+	.init	= zrtt_net_init,
+	.id	= &zrtt_net_id,
+	.size	= sizeof(struct zrtt_net),
+};
+
 static int __init zrtt_module_init(void)
 {
+	int err;
+
 	BUILD_BUG_ON(sizeof(struct zrtt_flow) != 64);
 	BUILD_BUG_ON(ZRTT_P_ONE != TC_ZRTT_P_ONE);
 	BUILD_BUG_ON(ZRTT_Q16_ONE != TC_ZRTT_ALPHA_ONE);
@@ -1050,12 +1029,19 @@ static int __init zrtt_module_init(void)
 	BUILD_BUG_ON((int)ZRTT_ALPHA_FIXED != (int)TC_ZRTT_ALPHA_FIXED);
 	BUILD_BUG_ON((int)ZRTT_HINT_IGNORE != (int)TC_ZRTT_HINT_IGNORE);
 
-	return register_qdisc(&zrtt_qdisc_ops);
+	err = register_pernet_subsys(&zrtt_net_ops);
+	if (err)
+		return err;
+	err = register_qdisc(&zrtt_qdisc_ops);
+	if (err)
+		unregister_pernet_subsys(&zrtt_net_ops);
+	return err;
 }
 
 static void __exit zrtt_module_exit(void)
 {
 	unregister_qdisc(&zrtt_qdisc_ops);
+	unregister_pernet_subsys(&zrtt_net_ops);
 }
 
 module_init(zrtt_module_init)

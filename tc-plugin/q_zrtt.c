@@ -120,6 +120,8 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_STRIP, .kind = ZRTT_FLAG },
 	{ .name = "handshake", .off = "nohandshake",
 	  .attr = TCA_ZRTT_HANDSHAKE, .kind = ZRTT_FLAG },
+	{ .name = "timestamps", .off = "notimestamps",
+	  .attr = TCA_ZRTT_TIMESTAMPS, .kind = ZRTT_FLAG },
 	{ .name = "ecn", .off = "noecn",
 	  .attr = TCA_ZRTT_ECN, .kind = ZRTT_FLAG },
 	{ .name = "split_gso", .off = "no_split_gso",
@@ -161,7 +163,8 @@ static void explain(void)
 		"                [ alpha_max VALUE ] [ pth P ] [ feedback { 0 | 1 | 2 | 3 } ]\n"
 		"                [ mark_max P ] [ flows N ] [ hint { clamp | trust | ignore } ]\n"
 		"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
-		"                [ handshake | nohandshake ] [ ecn | noecn ]\n"
+		"                [ handshake | nohandshake ]\n"
+		"                [ timestamps | notimestamps ] [ ecn | noecn ]\n"
 		"                [ split_gso | no_split_gso ]\n"
 		"P is a percentage or a fraction: 2%% or 0.02\n");
 }
@@ -558,8 +561,10 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "flows", " flows %u", st.flows);
 	print_uint(PRINT_ANY, "flows_hinted", " flows_hinted %u",
 		   st.flows_hinted);
-	print_lluint(PRINT_ANY, "flows_marked", " flows_marked %llu",
-		     st.flows_marked);
+	print_uint(PRINT_ANY, "flows_marked", " flows_marked %u",
+		   st.flows_marked);
+	print_uint(PRINT_ANY, "flows_timestamps", " flows_timestamps %u",
+		   st.flows_timestamps);
 	print_uint(PRINT_ANY, "flows_handshake", " flows_handshake %u",
 		   st.flows_handshake);
 	print_lluint(PRINT_ANY, "evicted", " evicted %llu", st.evicted);

@@ -41,6 +41,7 @@ enum zrtt_rtt_source {
 	ZRTT_RTT_NONE,
 	ZRTT_RTT_HINT,
 	ZRTT_RTT_MARK,
+	ZRTT_RTT_TIMESTAMPS,
 	ZRTT_RTT_HANDSHAKE,
 	ZRTT_RTT_SOURCES,
 };
@@ -58,7 +59,8 @@ enum zrtt_rtt_source {
  * @told_q8: smoothed RTT that hints or marks told, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
  * @told_epoch: epoch of the last one
- * @passive_us: smallest handshake gap, 0 = none seen
+ * @passive_us: what was seen of the RTT: the smallest handshake gap, or what
+ *	timestamps say; 0 = nothing
  * @syn_us: clock at which the first handshake packet left the queue
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
@@ -69,6 +71,7 @@ enum zrtt_rtt_source {
  * @live: on the list and in the sums
  * @syn_left: a handshake packet left, its answer is awaited
  * @told_by_mark: @told_q8 is the operator's, not a hint
+ * @timed: @passive_us comes from timestamps
  */
 struct zrtt_flow {
 	u32 tag;
@@ -92,6 +95,7 @@ struct zrtt_flow {
 	u8 live:1;
 	u8 syn_left:1;
 	u8 told_by_mark:1;
+	u8 timed:1;
 };
 
 /**
@@ -365,14 +369,14 @@ static inline bool zrtt_flow_told(const struct zrtt_flow *f, u32 epoch)
 	return f->told_q8 && epoch - f->told_epoch <= ZRTT_RTT_EPOCHS;
 }
 
-/* RTT_i by preference: told in the last 30 s, handshake gap, none. */
+/* RTT_i by preference: told in the last 30 s, timestamps, handshake gap, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 {
 	if (zrtt_flow_told(f, epoch)) {
 		f->source = f->told_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
 		f->rtt_us = f->told_q8 >> ZRTT_RTT_FRAC;
 	} else if (f->passive_us) {
-		f->source = ZRTT_RTT_HANDSHAKE;
+		f->source = f->timed ? ZRTT_RTT_TIMESTAMPS : ZRTT_RTT_HANDSHAKE;
 		f->rtt_us = f->passive_us;
 	} else {
 		f->source = ZRTT_RTT_NONE;
@@ -500,17 +504,26 @@ static inline void zrtt_flow_syn_left(struct zrtt_flow *f, u32 now_us)
  * @now_us: clock, wraps
  *
  * The gap from the SYN's departure is one round trip of the path without our
- * own queue, an upper bound for the RTT: the least one seen is kept.
+ * own queue, an upper bound for the RTT: the least one seen is kept, until
+ * timestamps know better.
  */
 static inline void zrtt_flow_syn_answered(struct zrtt_flow *f, u32 now_us)
 {
 	u32 gap_us = now_us - f->syn_us;
 
 	f->syn_left = 0;
-	if (gap_us < (1U << ZRTT_HINT_UNIT_SHIFT) || gap_us > ZRTT_HINT_MAX_US)
+	if (f->timed || gap_us < (1U << ZRTT_HINT_UNIT_SHIFT) ||
+	    gap_us > ZRTT_HINT_MAX_US)
 		return;
 	if (!f->passive_us || gap_us < f->passive_us)
 		f->passive_us = gap_us;
+}
+
+/* Timestamps of both directions say that the flow's RTT is @rtt_us. */
+static inline void zrtt_flow_timed(struct zrtt_flow *f, u32 rtt_us)
+{
+	f->passive_us = rtt_us;
+	f->timed = 1;
 }
 
 #endif

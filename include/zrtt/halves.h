@@ -156,13 +156,16 @@ static inline u32 zrtt_half_us(const struct zrtt_half *half)
 	return zrtt_hint_to_us(least);
 }
 
-/* RTT of the path without this router's queues, microseconds, 0 = not known. */
+/* RTT of the path without this router's queues: 64 .. ZRTT_HINT_MAX_US, 0 = not
+ * known.
+ */
 static inline u32 zrtt_conn_rtt_us(const struct zrtt_conn *conn)
 {
 	u32 one_us = zrtt_half_us(&conn->half[0]);
 	u32 other_us = zrtt_half_us(&conn->half[1]);
+	u32 rtt_us = one_us && other_us ? one_us + other_us : 0;
 
-	return one_us && other_us ? one_us + other_us : 0;
+	return rtt_us < ZRTT_HINT_MAX_US ? rtt_us : ZRTT_HINT_MAX_US;
 }
 
 /* Whether this packet begins a probe of its direction. */

@@ -9,7 +9,9 @@
 #include <linux/types.h>
 #include "fixed.h"
 #include "hint.h"
+#include "packet.h"
 #include "flow.h"
+#include "halves.h"
 #include "controller.h"
 #include "law.h"
 
@@ -47,6 +49,7 @@ enum zrtt_hint_policy {
  * @mark_shift: lowest of them
  * @strip: remove hints from forwarded packets
  * @handshake: take RTTs from TCP handshakes
+ * @timestamps: take RTTs from TCP timestamps of both directions
  * @ecn: mark ECT packets
  * @split_gso: queue the segments of a GSO packet one by one
  * @ctl: how P_b is found
@@ -61,6 +64,7 @@ struct zrtt_params {
 	u32 mark_shift;
 	bool strip;
 	bool handshake;
+	bool timestamps;
 	bool ecn;
 	bool split_gso;
 	struct zrtt_ctl_params ctl;
@@ -112,6 +116,7 @@ struct zrtt_stats {
  * @segs: segments it stands for, 1 or more
  * @rtt_us: its hint, 0 = none
  * @mark_us: RTT that its mark tells, 0 = none
+ * @timed_us: RTT of its connection by timestamps, 0 = none
  * @handshake: it is a TCP SYN or SYN-ACK
  * @ect: it can be marked
  */
@@ -121,6 +126,7 @@ struct zrtt_arrival {
 	u32 segs;
 	u32 rtt_us;
 	u32 mark_us;
+	u32 timed_us;
 	bool handshake;
 	bool ect;
 };
@@ -343,6 +349,10 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (f->syn_left && !pkt->handshake) {
 		zrtt_flow_syn_answered(f, zrtt_us(now_ns));
 		stale |= f->source == ZRTT_RTT_NONE;
+	}
+	if (pkt->timed_us) {
+		stale |= !f->timed;
+		zrtt_flow_timed(f, pkt->timed_us);
 	}
 	if (pkt->rtt_us) {
 		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,

@@ -36,6 +36,7 @@ WORDS = {
 FLAGS = {
     "STRIP": ("strip", "nostrip"),
     "HANDSHAKE": ("handshake", "nohandshake"),
+    "TIMESTAMPS": ("timestamps", "notimestamps"),
     "ECN": ("ecn", "noecn"),
     "SPLIT_GSO": ("split_gso", "no_split_gso"),
 }
@@ -45,8 +46,8 @@ ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 DEFAULT_LINE = (
     "mode zrtt limit 1000 controller pi2 target 15ms tupdate 16ms threshold 100 "
     "freeze 50ms increment 2% decrement 0.2% alpha capped alpha_max 1.25 pth 4% "
-    "feedback 2 mark_max 10% flows 16384 hint clamp nomark_rtt nostrip handshake ecn "
-    "split_gso"
+    "feedback 2 mark_max 10% flows 16384 hint clamp nomark_rtt nostrip handshake "
+    "notimestamps ecn split_gso"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -68,6 +69,7 @@ DEFAULTS = {
     "MARK_RTT": 0,
     "STRIP": 0,
     "HANDSHAKE": 1,
+    "TIMESTAMPS": 0,
     "ECN": 1,
     "SPLIT_GSO": 1,
 }
@@ -373,6 +375,7 @@ def test_json_options(tc: Tc) -> None:
         "mark_rtt": "0",
         "strip": False,
         "handshake": True,
+        "timestamps": False,
         "ecn": True,
         "split_gso": True,
     }

@@ -46,7 +46,7 @@ WORDS = {
     "CONTROLLER": "TC_ZRTT_CTL_",
     "HINT": "TC_ZRTT_HINT_",
 }
-FLAGS = ("STRIP", "HANDSHAKE", "ECN", "SPLIT_GSO")
+FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO")
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
 

@@ -73,6 +73,7 @@ enum {
 	TCA_ZRTT_ECN,		/* u8, 0 or 1: mark ECT packets */
 	TCA_ZRTT_SPLIT_GSO,	/* u8, 0 or 1: queue the segments of a GSO packet */
 	TCA_ZRTT_MARK_RTT,	/* u32, bits of skb->mark with the RTT, 32 us; 0 = off */
+	TCA_ZRTT_TIMESTAMPS,	/* u8, 0 or 1: take RTTs from TCP timestamps of both ways */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -129,7 +130,8 @@ struct tc_zrtt_xstats {
 	__u32 maxq;		/* largest backlog_packets so far */
 	__u32 dq_rate;		/* departure rate, bytes per second */
 	__u64 drop_late;	/* packets dropped at the head, older than 10 targets */
-	__u64 flows_marked;	/* live flows whose RTT comes from skb->mark */
+	__u32 flows_marked;	/* live flows whose RTT comes from skb->mark */
+	__u32 flows_timestamps;	/* live flows whose RTT comes from TCP timestamps */
 };
 
 #endif

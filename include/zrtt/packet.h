@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * One pass over the first bytes of a packet: where its headers stand, the hint,
+ * TCP timestamps, and what the queue must know of ECN, fragments and handshakes.
+ *
+ * Through two VLAN tags, PPPoE (RFC 2516), and six IPv6 extension headers. Bytes
+ * are given as they lie in memory, numbers are returned in host order.
+ */
+#ifndef _ZRTT_PACKET_H
+#define _ZRTT_PACKET_H
+
+#include <linux/types.h>
+#include "hint.h"
+
+#define ZRTT_PACKET_BYTES	512	/* looked at, of any packet */
+#define ZRTT_VLAN_TAGS_MAX	2
+#define ZRTT_IPV6_HEADERS_MAX	6
+
+/* EtherTypes, and PPP's protocol numbers */
+#define ZRTT_TYPE_IPV4		0x0800
+#define ZRTT_TYPE_IPV6		0x86dd
+#define ZRTT_TYPE_VLAN		0x8100
+#define ZRTT_TYPE_QINQ		0x88a8
+#define ZRTT_TYPE_PPPOE		0x8864
+#define ZRTT_PPP_IPV4		0x0021
+#define ZRTT_PPP_IPV6		0x0057
+
+/* IP protocols and IPv6 extension headers */
+#define ZRTT_PROTO_HOPOPTS	0
+#define ZRTT_PROTO_TCP		6
+#define ZRTT_PROTO_UDP		17
+#define ZRTT_PROTO_DCCP		33
+#define ZRTT_PROTO_ROUTING	43
+#define ZRTT_PROTO_FRAGMENT	44
+#define ZRTT_PROTO_ESP		50
+#define ZRTT_PROTO_AH		51
+#define ZRTT_PROTO_DSTOPTS	60
+#define ZRTT_PROTO_SCTP		132
+#define ZRTT_PROTO_UDPLITE	136
+
+#define ZRTT_VLAN_BYTES		4
+#define ZRTT_PPPOE_BYTES	8	/* with PPP's protocol number */
+#define ZRTT_PPPOE_LENGTH	4	/* offset of the payload's length */
+#define ZRTT_IPV4_BYTES		20
+#define ZRTT_IPV6_BYTES		40
+#define ZRTT_TCP_BYTES		20
+#define ZRTT_IPV6_OPT_BYTES	2	/* in front of an extension header's options */
+#define ZRTT_IPV6_EXT_MIN	8	/* bytes of the shortest extension header */
+
+#define ZRTT_IPV4_ADDRESSES	12	/* offset in the header, source first */
+#define ZRTT_IPV6_ADDRESSES	8
+
+#define ZRTT_IPV4_FRAGMENT	0x3fff	/* more fragments, or not the first */
+#define ZRTT_TCP_SYN		0x02
+#define ZRTT_TCP_ACK		0x10
+
+/* Timestamps as all stacks send them: two NOPs, kind 8, length 10 (RFC 7323, A) */
+#define ZRTT_TIMESTAMPS_WORD	0x0101080a
+#define ZRTT_TIMESTAMPS_KIND	8
+#define ZRTT_TIMESTAMPS_LEN	10
+
+/**
+ * struct zrtt_wanted - what to look for
+ * @hint: the RTT hint
+ * @timestamps: TCP timestamps
+ * @ipv4_option: type of the hint's IPv4 option
+ */
+struct zrtt_wanted {
+	bool hint;
+	bool timestamps;
+	u8 ipv4_option;
+};
+
+/**
+ * struct zrtt_packet - what was found; offsets are from the first byte, 0 = none
+ * @ip_off: IP header
+ * @l4_off: header with ports (or the SPI) in its first four bytes
+ * @hint_off: option that carries the hint
+ * @ext_off: IPv6 extension header that may hold nothing but the hint
+ * @nexthdr_off: byte that announces the extension header of the hint
+ * @hint_units: the hint, 0 = none
+ * @hint_len: length of its option
+ * @version: 4, 6, or 0 for anything else
+ * @proto: of what follows the IP headers
+ * @tcp_flags: flags byte of the TCP header, 0 = not TCP
+ * @ect: the packet can be marked
+ * @pppoe: a PPPoE header stands before the IP header
+ * @sealed: AH may cover the header of the hint, which thus must not change
+ * @hint_in_tcp: the hint is a TCP option
+ * @hint_bad: malformed options, or a malformed hint
+ * @timed: @tsval and @tsecr were found
+ * @tsval: TCP timestamp
+ * @tsecr: the one it echoes
+ */
+struct zrtt_packet {
+	u16 ip_off;
+	u16 l4_off;
+	u16 hint_off;
+	u16 ext_off;
+	u16 nexthdr_off;
+	u16 hint_units;
+	u8 hint_len;
+	u8 version;
+	u8 proto;
+	u8 tcp_flags;
+	bool ect;
+	bool pppoe;
+	bool sealed;
+	bool hint_in_tcp;
+	bool hint_bad;
+	bool timed;
+	u32 tsval;
+	u32 tsecr;
+};
+
+/* The bytes of a packet that may be read. */
+struct zrtt_bytes {
+	const u8 *data;
+	u32 len;
+};
+
+static inline bool zrtt_has(const struct zrtt_bytes *b, u32 off, u32 len)
+{
+	return off + len <= b->len;
+}
+
+static inline u32 zrtt_get32(const u8 *p)
+{
+	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
+}
+
+/* The first hint of a packet counts. */
+static inline bool zrtt_wants_hint(const struct zrtt_wanted *wanted,
+				   const struct zrtt_packet *p)
+{
+	return wanted->hint && !p->hint_units;
+}
+
+/* Note what was found in the options at @area_off. */
+static inline void zrtt_note_hint(struct zrtt_packet *p, enum zrtt_hint_status status,
+				  const struct zrtt_hint *hint, u32 area_off)
+{
+	p->hint_bad |= status == ZRTT_HINT_BAD;
+	if (status != ZRTT_HINT_OK)
+		return;
+	p->hint_units = hint->units;
+	p->hint_off = (u16)(area_off + hint->off);
+	p->hint_len = hint->len;
+}
+
+/* Timestamps among @len bytes of TCP options; each step consumes a byte or more. */
+static inline void zrtt_parse_timestamps(struct zrtt_packet *p, const u8 *area,
+					 u32 len)
+{
+	u32 off = 0;
+
+	while (off + ZRTT_TIMESTAMPS_LEN <= len && area[off]) {
+		u8 step = area[off] == 1 ? 1 : area[off + 1];
+
+		if (area[off] == ZRTT_TIMESTAMPS_KIND && step == ZRTT_TIMESTAMPS_LEN) {
+			p->timed = true;
+			p->tsval = zrtt_get32(area + off + 2);
+			p->tsecr = zrtt_get32(area + off + 6);
+			return;
+		}
+		if (!step)
+			return;
+		off += step;
+	}
+}
+
+static inline void zrtt_parse_tcp_options(struct zrtt_packet *p,
+					  const struct zrtt_bytes *b,
+					  const struct zrtt_wanted *wanted, u32 off,
+					  u32 len)
+{
+	const u8 *area = b->data + off;
+	enum zrtt_hint_status status;
+	struct zrtt_hint hint;
+
+	if (!zrtt_has(b, off, len)) {
+		p->hint_bad |= zrtt_wants_hint(wanted, p);
+		return;
+	}
+	if (wanted->timestamps)
+		zrtt_parse_timestamps(p, area, len);
+	/* most packets have timestamps and nothing else */
+	if (!zrtt_wants_hint(wanted, p) ||
+	    (len == 2 + ZRTT_TIMESTAMPS_LEN && zrtt_get32(area) == ZRTT_TIMESTAMPS_WORD))
+		return;
+	status = zrtt_hint_tcp(area, len, &hint);
+	zrtt_note_hint(p, status, &hint, off);
+	p->hint_in_tcp = status == ZRTT_HINT_OK;
+}
+
+static inline void zrtt_parse_tcp(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				  const struct zrtt_wanted *wanted, u32 off)
+{
+	u32 len;
+
+	if (!zrtt_has(b, off, ZRTT_TCP_BYTES))
+		return;
+	p->tcp_flags = b->data[off + 13];
+	len = (b->data[off + 12] >> 4) * 4;
+	if (len > ZRTT_TCP_BYTES)
+		zrtt_parse_tcp_options(p, b, wanted, off + ZRTT_TCP_BYTES,
+				       len - ZRTT_TCP_BYTES);
+}
+
+static inline void zrtt_parse_l4(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				 const struct zrtt_wanted *wanted, u32 off)
+{
+	switch (p->proto) {
+	case ZRTT_PROTO_TCP:
+	case ZRTT_PROTO_UDP:
+	case ZRTT_PROTO_UDPLITE:
+	case ZRTT_PROTO_DCCP:
+	case ZRTT_PROTO_SCTP:
+	case ZRTT_PROTO_ESP:	/* the SPI tells flows apart as ports do */
+		break;
+	default:
+		return;
+	}
+	if (!zrtt_has(b, off, 4))
+		return;
+	p->l4_off = (u16)off;
+	if (p->proto == ZRTT_PROTO_TCP)
+		zrtt_parse_tcp(p, b, wanted, off);
+}
+
+static inline void zrtt_parse_ipv4(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				   const struct zrtt_wanted *wanted, u32 off)
+{
+	const u8 *ip = b->data + off;
+	enum zrtt_hint_status status;
+	struct zrtt_hint hint;
+	u32 len;
+
+	if (!zrtt_has(b, off, ZRTT_IPV4_BYTES) || ip[0] >> 4 != 4)
+		return;
+	len = (ip[0] & 15) * 4;
+	if (len < ZRTT_IPV4_BYTES)
+		return;
+	p->ip_off = (u16)off;
+	p->version = 4;
+	p->ect = ip[1] & 3;
+	p->proto = ip[9];
+	p->sealed = p->proto == ZRTT_PROTO_AH;
+
+	if (len > ZRTT_IPV4_BYTES && wanted->hint) {
+		status = zrtt_has(b, off, len) ?
+			 zrtt_hint_ipv4(ip + ZRTT_IPV4_BYTES, len - ZRTT_IPV4_BYTES,
+					wanted->ipv4_option, &hint) : ZRTT_HINT_BAD;
+		zrtt_note_hint(p, status, &hint, off + ZRTT_IPV4_BYTES);
+	}
+	/* only the first fragment has ports: keep all of them together */
+	if (!(zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT))
+		zrtt_parse_l4(p, b, wanted, off + len);
+}
+
+/* A hop-by-hop or destination options header of @len bytes at @off. */
+static inline void zrtt_parse_ipv6_options(struct zrtt_packet *p,
+					   const struct zrtt_bytes *b,
+					   const struct zrtt_wanted *wanted, u32 off,
+					   u32 len)
+{
+	u32 area_off = off + ZRTT_IPV6_OPT_BYTES;
+	u32 total = len - ZRTT_IPV6_OPT_BYTES;
+	u32 have = total < ZRTT_HINT_SCAN_BYTES ? total : ZRTT_HINT_SCAN_BYTES;
+	enum zrtt_hint_status status;
+	struct zrtt_hint hint;
+
+	if (!zrtt_wants_hint(wanted, p))
+		return;
+	status = zrtt_has(b, area_off, have) ?
+		 zrtt_hint_ipv6(b->data + area_off, have, total, &hint) :
+		 ZRTT_HINT_BAD;
+	zrtt_note_hint(p, status, &hint, area_off);
+	if (p->hint_units && len == ZRTT_IPV6_EXT_MIN)
+		p->ext_off = (u16)off;
+}
+
+/* May AH follow, whose checksum covers all headers before it? */
+static inline bool zrtt_ipv6_sealed(const struct zrtt_bytes *b, u32 off, u8 next)
+{
+	if (next == ZRTT_PROTO_FRAGMENT)
+		next = zrtt_has(b, off, 1) ? b->data[off] : ZRTT_PROTO_AH;
+	switch (next) {
+	case ZRTT_PROTO_HOPOPTS:
+	case ZRTT_PROTO_ROUTING:
+	case ZRTT_PROTO_FRAGMENT:
+	case ZRTT_PROTO_AH:
+	case ZRTT_PROTO_DSTOPTS:
+		return true;
+	}
+	return false;
+}
+
+static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				   const struct zrtt_wanted *wanted, u32 off)
+{
+	const u8 *ip = b->data + off;
+	u32 i, len;
+	u8 next;
+
+	if (!zrtt_has(b, off, ZRTT_IPV6_BYTES) || ip[0] >> 4 != 6)
+		return;
+	p->ip_off = (u16)off;
+	p->version = 6;
+	p->ect = ip[1] >> 4 & 3;
+	p->nexthdr_off = (u16)(off + 6);
+	next = ip[6];
+	off += ZRTT_IPV6_BYTES;
+
+	for (i = 0; i < ZRTT_IPV6_HEADERS_MAX; i++) {
+		if ((next != ZRTT_PROTO_HOPOPTS && next != ZRTT_PROTO_DSTOPTS &&
+		     next != ZRTT_PROTO_ROUTING) ||
+		    !zrtt_has(b, off, ZRTT_IPV6_OPT_BYTES))
+			break;
+		len = (b->data[off + 1] + 1) * 8;
+		if (next != ZRTT_PROTO_ROUTING)
+			zrtt_parse_ipv6_options(p, b, wanted, off, len);
+		if (!p->hint_units)
+			p->nexthdr_off = (u16)off;
+		next = b->data[off];
+		off += len;
+	}
+	p->proto = next;
+	p->sealed = p->hint_units && zrtt_ipv6_sealed(b, off, next);
+	zrtt_parse_l4(p, b, wanted, off);
+}
+
+/* Behind a PPPoE header at @off. */
+static inline void zrtt_parse_pppoe(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				    const struct zrtt_wanted *wanted, u32 off)
+{
+	if (!zrtt_has(b, off, ZRTT_PPPOE_BYTES))
+		return;
+	p->pppoe = true;
+	switch (zrtt_hint_get16(b->data + off + 6)) {
+	case ZRTT_PPP_IPV4:
+		zrtt_parse_ipv4(p, b, wanted, off + ZRTT_PPPOE_BYTES);
+		return;
+	case ZRTT_PPP_IPV6:
+		zrtt_parse_ipv6(p, b, wanted, off + ZRTT_PPPOE_BYTES);
+		return;
+	}
+}
+
+/**
+ * zrtt_packet_parse() - find what the queue needs in a packet
+ * @p: set
+ * @b: its first bytes; of more than ZRTT_PACKET_BYTES, the rest is not looked at
+ * @type: EtherType of what is at @off
+ * @off: network header, or VLAN tag
+ * @wanted: what to look for
+ *
+ * Reads nothing beyond @b, whatever the lengths in it say.
+ */
+static inline void zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				     u16 type, u32 off,
+				     const struct zrtt_wanted *wanted)
+{
+	struct zrtt_bytes head = {
+		.data = b->data,
+		.len = b->len < ZRTT_PACKET_BYTES ? b->len : ZRTT_PACKET_BYTES,
+	};
+	u32 i;
+
+	*p = (struct zrtt_packet) {};
+	for (i = 0; i < ZRTT_VLAN_TAGS_MAX &&
+	     (type == ZRTT_TYPE_VLAN || type == ZRTT_TYPE_QINQ); i++) {
+		if (!zrtt_has(&head, off, ZRTT_VLAN_BYTES))
+			return;
+		type = zrtt_hint_get16(head.data + off + 2);
+		off += ZRTT_VLAN_BYTES;
+	}
+	switch (type) {
+	case ZRTT_TYPE_IPV4:
+		zrtt_parse_ipv4(p, &head, wanted, off);
+		return;
+	case ZRTT_TYPE_IPV6:
+		zrtt_parse_ipv6(p, &head, wanted, off);
+		return;
+	case ZRTT_TYPE_PPPOE:
+		zrtt_parse_pppoe(p, &head, wanted, off);
+		return;
+	}
+}
+
+#endif
