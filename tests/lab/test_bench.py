@@ -216,7 +216,7 @@ def test_memory_is_no_cost(options: str, monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.fixture(scope="module")
 def measured() -> Bench:
     """A few packets, on a stock kernel."""
-    few = replace(COUNTED, packets=2000)
+    few = replace(COUNTED, packets=2000, gap_ns=12_000)
     return bench_run.run(cells(["pfifo", "fq_codel", "zrtt", "zrtt-mark"], [100]), few, "")
 
 
