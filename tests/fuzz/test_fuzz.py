@@ -12,7 +12,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parents[1] / "include"
-RUNS = 500_000
+RUNS = 300_000
 TARGETS = sorted(source.stem.removeprefix("fuzz_") for source in HERE.glob("fuzz_*.c"))
 
 
@@ -46,6 +46,14 @@ BUGS = [
     Bug("goes on behind the end", "hint", "if (type == fmt->end)", "if (0)"),
     Bug("knows one IPv4 type only", "hint", ".type = type, ", ".type = type ? 158 : 0, "),
     Bug("builds little-endian", "hint", "p[0] = (__u8)(v >> 8);", "p[0] = (__u8)v;"),
+    Bug("reads IPv4 options that are not there", "packet", "zrtt_has(b, off, len) ?", "1 ?"),
+    Bug("reads IPv6 options that are not there", "packet", "zrtt_has(b, area_off, have) ?", "1 ?"),
+    Bug("reads TCP options that are not there", "packet", "!zrtt_has(b, off, len)) {", "0) {"),
+    Bug("reads ports that are not there", "packet", "if (!zrtt_has(b, off, 4))", "if (0)"),
+    Bug("times by what is not there", "packet", "off + ZRTT_TIMESTAMPS_LEN <= len", "off < len"),
+    Bug("looks for what it need not", "packet", "return wanted->hint &&", "return wanted &&"),
+    Bug("finds the hint elsewhere", "packet", "(u16)(area_off + hint->off)", "(u16)area_off"),
+    Bug("announces the wrong header", "packet", "p->nexthdr_off = (u16)off;", "p->nexthdr_off++;"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 

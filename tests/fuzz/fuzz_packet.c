@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: one pass over the headers of any Ethernet frame, which stands
+ * in a heap block of its exact size.
+ *
+ * The first byte says what to look for, the second is the operator's IPv4 option
+ * type. The frame follows.
+ */
+#include <linux/types.h>
+#include <zrtt/packet.h>
+
+#include "expect.h"
+#include "hint_carriers.h"
+
+#define PARAMETERS	2
+#define ETH_TYPE	12
+#define ETH_BYTES	14
+
+static u32 readable(const struct zrtt_bytes *frame)
+{
+	return frame->len < ZRTT_PACKET_BYTES ? frame->len : ZRTT_PACKET_BYTES;
+}
+
+static struct zrtt_packet parse(const struct zrtt_bytes *frame,
+				const struct zrtt_wanted *wanted)
+{
+	struct zrtt_packet p;
+
+	zrtt_packet_parse(&p, frame, zrtt_hint_get16(frame->data + ETH_TYPE),
+			  ETH_BYTES, wanted);
+	return p;
+}
+
+static void check_places(const struct zrtt_packet *p, const struct zrtt_bytes *frame)
+{
+	u32 header = p->version == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES;
+
+	expect(p->ip_off + header <= readable(frame), "IP header outside the frame");
+	expect(frame->data[p->ip_off] >> 4 == p->version, "another IP version");
+	if (p->l4_off) {
+		expect(p->l4_off >= p->ip_off + header, "ports inside the IP header");
+		expect(p->l4_off + 4U <= readable(frame), "ports outside the frame");
+	}
+	if (p->ext_off) {
+		expect(p->ext_off + ZRTT_IPV6_EXT_MIN <= readable(frame),
+		       "extension header outside the frame");
+		expect(p->nexthdr_off < p->ext_off, "announced too late");
+		expect(frame->data[p->nexthdr_off] == ZRTT_PROTO_HOPOPTS ||
+		       frame->data[p->nexthdr_off] == ZRTT_PROTO_DSTOPTS,
+		       "announced as something else");
+	}
+}
+
+/* Where a hint was found, there stands what would be written for it. */
+static void check_hint(const struct zrtt_packet *p, const struct zrtt_bytes *frame,
+		       const struct zrtt_wanted *wanted)
+{
+	enum carrier carrier = p->hint_in_tcp ? TCP : p->version == 4 ? IPV4 : IPV6;
+	u8 option[ZRTT_HINT_TCP_LEN];
+
+	expect(wanted->hint, "unwanted hint");
+	expect(p->hint_len == hint_len[carrier], "hint of another length");
+	expect(p->hint_off + p->hint_len <= readable(frame),
+	       "hint outside the frame");
+	build_option(carrier, option, p->hint_units);
+	if (carrier == IPV4)
+		option[0] = wanted->ipv4_option;
+	expect(!memcmp(frame->data + p->hint_off, option, p->hint_len),
+	       "hint stands elsewhere");
+}
+
+/* What tells flows apart does not depend on what is looked for. */
+static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *frame)
+{
+	const struct zrtt_wanted nothing = {};
+	struct zrtt_packet bare = parse(frame, &nothing);
+
+	expect(!bare.hint_units && !bare.hint_bad && !bare.timed, "unwanted finds");
+	expect(p->version == bare.version && p->proto == bare.proto &&
+	       p->ip_off == bare.ip_off && p->l4_off == bare.l4_off &&
+	       p->tcp_flags == bare.tcp_flags && p->ect == bare.ect,
+	       "another flow if hints are looked for");
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct zrtt_wanted wanted;
+	struct zrtt_bytes frame;
+	struct zrtt_packet p;
+
+	if (size < PARAMETERS + ETH_BYTES)
+		return 0;
+	wanted = (struct zrtt_wanted) {
+		.hint = data[0] & 1,
+		.timestamps = data[0] & 2,
+		.ipv4_option = data[1],
+	};
+	frame.data = data + PARAMETERS;
+	frame.len = (u32)(size - PARAMETERS);
+	p = parse(&frame, &wanted);
+	if (p.version)
+		check_places(&p, &frame);
+	if (p.hint_units)
+		check_hint(&p, &frame, &wanted);
+	expect(wanted.hint || !p.hint_bad, "unwanted hint is malformed");
+	expect(wanted.timestamps || !p.timed, "unwanted timestamps");
+	check_key(&p, &frame);
+	return 0;
+}
