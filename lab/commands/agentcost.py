@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--segments", action="store_true",
                    help="the sender cuts segments and the receiver merges them, as is done on "
                    "either side of a wire, instead of handing on super-packets")  # fmt: skip
-    p.add_argument("--check", type=float, metavar="RATIO",
+    p.add_argument("--check", type=float, default=0.0, metavar="RATIO",
                    help="exit status 1 if the median ratio of a sampled variant is "
                    "less")  # fmt: skip
     p.add_argument("--json", type=Path, metavar="FILE", help="write all of it there")
@@ -61,6 +61,12 @@ def table(cost: Cost, *, markdown: bool = False) -> str:
     return "\n".join((textable.markdown if markdown else textable.aligned)(lines))
 
 
+def missed(cost: Cost, least: float) -> list[str]:
+    """Sampled variants whose ratio is less."""
+    speeds = {variant: cost.speed(variant) for variant in cost.bpf if SAMPLED in variant}
+    return [f"{variant}: {speed:.3f}" for variant, speed in speeds.items() if speed < least]
+
+
 def _agentcost(args: argparse.Namespace) -> int:
     cost = agentcost.measure(
         rounds=args.rounds, seconds=args.seconds, segments=args.segments,
@@ -71,10 +77,7 @@ def _agentcost(args: argparse.Namespace) -> int:
         cost.save(args.json)
     print(table(cost, markdown=args.markdown))
     print(f"\nLinux {cost.kernel}, {args.rounds} rounds of {args.seconds} s")
-    slow = [
-        variant for variant in cost.bpf
-        if args.check and SAMPLED in variant and cost.speed(variant) < args.check
-    ]  # fmt: skip
-    for variant in slow:
-        print(f"missed: {variant}: {cost.speed(variant):.3f} < {args.check}", file=sys.stderr)
-    return 1 if slow else 0
+    misses = missed(cost, args.check)
+    for miss in misses:
+        print(f"missed: {miss}", file=sys.stderr)
+    return 1 if misses else 0

@@ -26,11 +26,22 @@ FOLDER = Path(__file__).parent
 GUESTS = pytest.StashKey[Guests]()
 
 
+def _parameter(item: pytest.Item) -> str:
+    """Where an item has its network; empty if it has none."""
+    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+        return str(item.callspec.params.get("place", ""))
+    return ""
+
+
 def _place(item: pytest.Item) -> str:
     """Where an item runs."""
-    if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-        return str(item.callspec.params.get("place", PLACE))
-    return PLACE
+    return _parameter(item) or PLACE
+
+
+def _turn(item: pytest.Item) -> int:
+    """Guests take their time, so what runs here comes first; what reads captures, last."""
+    place = _parameter(item)
+    return int(place != PLACE) if place else 2
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,9 +61,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What runs here comes first, as guests take their time."""
     own = [index for index, item in enumerate(items) if FOLDER in item.path.parents]
-    ordered = sorted((items[index] for index in own), key=lambda item: _place(item) != PLACE)
+    ordered = sorted((items[index] for index in own), key=_turn)
     for index, item in zip(own, ordered, strict=True):
         items[index] = item
 
