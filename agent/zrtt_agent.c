@@ -64,6 +64,8 @@ static int check_bpf(void)
 
 	if (fd == -ENOSYS)
 		return refuse("bpf", "this kernel has no BPF");
+	if (fd == -EPERM)
+		return refuse("bpf", "not permitted by a sandbox or lockdown");
 	if (fd < 0)
 		return refuse("bpf", "%s", strerror(-fd));
 	close(fd);
