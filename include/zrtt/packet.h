@@ -155,15 +155,19 @@ static inline void zrtt_parse_timestamps(struct zrtt_packet *p, const u8 *area,
 	u32 off = 0;
 
 	while (off + ZRTT_TIMESTAMPS_LEN <= len && area[off]) {
-		u8 step = area[off] == 1 ? 1 : area[off + 1];
+		u8 step = area[off + 1];
 
+		if (area[off] == 1) {
+			off++;
+			continue;
+		}
 		if (area[off] == ZRTT_TIMESTAMPS_KIND && step == ZRTT_TIMESTAMPS_LEN) {
 			p->timed = true;
 			p->tsval = zrtt_get32(area + off + 2);
 			p->tsecr = zrtt_get32(area + off + 6);
 			return;
 		}
-		if (!step)
+		if (step < 2)
 			return;
 		off += step;
 	}
