@@ -46,12 +46,13 @@ def _line(cost: Cost, variant: str) -> tuple[str, ...]:
         return (variant, f"{mbps:.0f}", *[""] * (len(HEAD) - 2))
     low, ratio, high = spread(cost.ratios(variant, lambda t: t.mbps))
     cpu_low, cpu, cpu_high = spread(cost.ratios(variant, lambda t: t.sender_cpu_s_per_gb))
-    bpf = cost.bpf[variant]
+    ns = cost.bpf(variant, lambda bpf: bpf.ns_per_packet)
+    stamped = cost.bpf(variant, lambda bpf: bpf.stamped / bpf.packets)
     return (
         variant, f"{mbps:.0f}",
         f"{ratio:.3f}", f"{low:.3f} .. {high:.3f}",
         f"{cpu:.3f}", f"{cpu_low:.3f} .. {cpu_high:.3f}",
-        f"{bpf.ns_per_packet:.0f}", f"{bpf.stamped / bpf.packets:.1%}",
+        f"{ns:.0f}", f"{stamped:.1%}",
     )  # fmt: skip
 
 
@@ -63,7 +64,7 @@ def table(cost: Cost, *, markdown: bool = False) -> str:
 
 def missed(cost: Cost, least: float) -> list[str]:
     """Sampled variants whose ratio is less."""
-    speeds = {variant: cost.speed(variant) for variant in cost.bpf if SAMPLED in variant}
+    speeds = {variant: cost.speed(variant) for variant in cost.with_agent if SAMPLED in variant}
     return [f"{variant}: {speed:.3f}" for variant, speed in speeds.items() if speed < least]
 
 

@@ -18,7 +18,8 @@ from lab.netns import Namespace, NetnsError
 
 HERE, GUEST, OLD_GUEST = "here", "6.12", "6.1"
 """The guests by their kernels. The old one, which has no tcx, is always needed; so it has those
-tests, too, that this kernel lacks no more than a module for.
+tests, too, for which this kernel lacks a module, or that want solitude, as nobody else's agent
+may be there.
 """
 PLACE_VARIABLE = "ZRTT_TEST_PLACE"
 PLACE = os.environ.get(PLACE_VARIABLE, HERE)

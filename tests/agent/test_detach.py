@@ -58,6 +58,19 @@ def test_a_deleted_namespace_leaves_nothing(net: Network, agent: Agent, encoding
     assert not left_of(made), left_of(made)
 
 
+@pytest.mark.needs("solitude")
+def test_all_is_all(net: Network, agent: Agent) -> None:
+    """Of all namespaces: those of others, too, were this not a guest."""
+    before = present()
+    agent.attach()
+    Agent(net.b, agent.cgroup).attach(dev="b0", encoding="tcp")
+    made = present(before)
+    assert len(statuses()) == 2
+    done("detach", "--all")
+    assert statuses() == []
+    assert not left_of(made), left_of(made)
+
+
 @pytest.mark.old_too
 def test_filters_of_the_user_stay(net: Network, agent: Agent) -> None:
     net.a.tc("qdisc", "add", "dev", "a0", "clsact")
