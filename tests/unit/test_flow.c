@@ -201,6 +201,9 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 		zrtt_flow_mark(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US), epoch);
 		break;
 	case 3:
+		zrtt_flow_timed(f, unit_spread(seed, 64, ZRTT_HINT_MAX_US));
+		break;
+	case 4:
 		/* now and then: a resize is a rare event */
 		if (unit_between(seed, 0, 99))
 			return;
@@ -574,6 +577,45 @@ static void hint_is_preferred_to_a_mark_while_it_is_remembered(void **state)
 	assert_int_equal(f.rtt_us, 50000);
 }
 
+static void timestamps_know_better_than_handshakes(void **state)
+{
+	struct zrtt_flow f = {};
+
+	(void)state;
+	zrtt_flow_syn_left(&f, 0);
+	zrtt_flow_syn_answered(&f, 30000);
+	zrtt_flow_timed(&f, 40000);
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_TIMESTAMPS);
+	assert_int_equal(f.rtt_us, 40000);
+	zrtt_flow_syn_left(&f, 100000);
+	zrtt_flow_syn_answered(&f, 120000);
+	assert_false(f.syn_left);
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.source, ZRTT_RTT_TIMESTAMPS);
+	assert_int_equal(f.rtt_us, 40000);
+	/* the path became longer */
+	zrtt_flow_timed(&f, 90000);
+	zrtt_flow_choose_rtt(&f, START);
+	assert_int_equal(f.rtt_us, 90000);
+}
+
+static void hint_is_bounded_by_timestamps_and_preferred_to_them(void **state)
+{
+	const u32 most = 40000 * 5 / 4 + 2000;
+	struct zrtt_flow f = {};
+
+	(void)state;
+	zrtt_flow_timed(&f, 40000);
+	assert_true(zrtt_flow_hint(&f, 400000, true, START));
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS);
+	assert_int_equal(f.source, ZRTT_RTT_HINT);
+	assert_int_equal(f.rtt_us, most);
+	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS + 1);
+	assert_int_equal(f.source, ZRTT_RTT_TIMESTAMPS);
+	assert_int_equal(f.rtt_us, 40000);
+}
+
 /* All that is known of a flow, without its place. */
 static struct zrtt_flow knowledge(const struct zrtt_flow *f)
 {
@@ -691,6 +733,8 @@ int main(void)
 		cmocka_unit_test(hint_is_remembered_then_the_handshake_counts),
 		cmocka_unit_test(mark_is_taken_as_it_is_and_smoothed),
 		cmocka_unit_test(hint_is_preferred_to_a_mark_while_it_is_remembered),
+		cmocka_unit_test(timestamps_know_better_than_handshakes),
+		cmocka_unit_test(hint_is_bounded_by_timestamps_and_preferred_to_them),
 		cmocka_unit_test(larger_table_keeps_every_flow),
 		cmocka_unit_test(smaller_table_keeps_the_flows_seen_last),
 	};

@@ -308,6 +308,29 @@ static void repeated_syn_is_not_its_own_answer(void **state)
 	free_queue(q);
 }
 
+static void timestamps_give_the_rtt_of_a_flow_without_handshake(void **state)
+{
+	struct zrtt_arrival pkt = { .tag = 9, .bytes = 1500, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	const u32 *by_source = q->vars.table.by_source;
+
+	(void)state;
+	assert_int_equal(arrive(q, &pkt, S)->source, ZRTT_RTT_NONE);
+	pkt.timed_us = 40000;
+	assert_int_equal(arrive(q, &pkt, S + US)->rtt_us, 40000);
+	assert_int_equal(by_source[ZRTT_RTT_TIMESTAMPS], 1);
+	/* nothing is known for a while, then a longer path: from the next epoch on */
+	pkt.timed_us = 0;
+	assert_int_equal(arrive(q, &pkt, 2 * S)->rtt_us, 40000);
+	pkt.timed_us = 90000;
+	arrive(q, &pkt, 2 * S + US);
+	assert_int_equal(arrive(q, &pkt, 3 * S)->rtt_us, 90000);
+	assert_int_equal(by_source[ZRTT_RTT_TIMESTAMPS], 1);
+	assert_int_equal(by_source[ZRTT_RTT_NONE], 0);
+	check_table(&q->vars.table);
+	free_queue(q);
+}
+
 static void clamped_hints_are_counted(void **state)
 {
 	const struct zrtt_arrival syn = {
@@ -531,6 +554,8 @@ static struct zrtt_arrival random_arrival(u64 *seed)
 		pkt.rtt_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US);
 	if (unit_random(seed) & 1)
 		pkt.mark_us = unit_spread(seed, 32, ZRTT_HINT_MAX_US);
+	if (unit_random(seed) & 1)
+		pkt.timed_us = unit_spread(seed, 64, ZRTT_HINT_MAX_US);
 	return pkt;
 }
 
@@ -594,6 +619,7 @@ int main(void)
 		cmocka_unit_test(silent_flows_leave_the_averages),
 		cmocka_unit_test(handshake_gives_the_rtt_without_our_own_queue),
 		cmocka_unit_test(repeated_syn_is_not_its_own_answer),
+		cmocka_unit_test(timestamps_give_the_rtt_of_a_flow_without_handshake),
 		cmocka_unit_test(clamped_hints_are_counted),
 		cmocka_unit_test(mark_mask_has_up_to_16_adjacent_bits),
 		cmocka_unit_test(mark_has_the_unit_and_the_range_of_a_hint),
