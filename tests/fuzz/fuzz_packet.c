@@ -11,6 +11,7 @@
 
 #include "expect.h"
 #include "hint_carriers.h"
+#include "packet_opinion.h"
 
 #define PARAMETERS	2
 #define ETH_TYPE	12
@@ -82,6 +83,20 @@ static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *fram
 	       "another flow if hints are looked for");
 }
 
+static void check_opinion(const struct zrtt_packet *p, const struct zrtt_bytes *frame,
+			  const struct zrtt_wanted *wanted)
+{
+	struct opinion o = opinion_of(frame->data, readable(frame));
+
+	expect(p->version == o.version && p->proto == o.proto && p->ip_off == o.ip_at &&
+	       p->l4_off == o.l4_at && p->tcp_flags == o.tcp_flags,
+	       "second opinion on the flow differs");
+	if (wanted->timestamps)
+		expect(p->timed == o.timed && p->tsval == o.tsval &&
+		       p->tsecr == o.tsecr,
+		       "second opinion on timestamps differs");
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -107,5 +122,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	expect(wanted.hint || !p.hint_bad, "unwanted hint is malformed");
 	expect(wanted.timestamps || !p.timed, "unwanted timestamps");
 	check_key(&p, &frame);
+	check_opinion(&p, &frame, &wanted);
 	return 0;
 }

@@ -54,6 +54,8 @@ BUGS = [
     Bug("looks for what it need not", "packet", "return wanted->hint &&", "return wanted &&"),
     Bug("finds the hint elsewhere", "packet", "(u16)(area_off + hint->off)", "(u16)area_off"),
     Bug("announces the wrong header", "packet", "p->nexthdr_off = (u16)off;", "p->nexthdr_off++;"),
+    Bug("gives later fragments ports", "packet", "& ZRTT_IPV4_FRAGMENT", "& 0x2000"),
+    Bug("goes on behind a length of 1", "packet", "if (step < 2)", "if (!step)"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 

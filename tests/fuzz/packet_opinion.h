@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A second opinion on what tells the flows of packets apart, and on timestamps:
+ * a function for each layer, which shares no code with packet.h, nor its numbers.
+ */
+#ifndef _FUZZ_PACKET_OPINION_H
+#define _FUZZ_PACKET_OPINION_H
+
+#include <stdbool.h>
+
+#include <linux/types.h>
+
+/* The bytes that can be read, and what is in them; 0 = not there. */
+struct opinion {
+	const u8 *bytes;
+	u32 len;
+	u32 version;
+	u32 ip_at;
+	u32 proto;
+	u32 l4_at;
+	u32 tcp_flags;
+	bool timed;
+	u32 tsval;
+	u32 tsecr;
+};
+
+static inline u32 opinion_number(const struct opinion *o, u32 at, u32 bytes)
+{
+	u32 number = 0;
+
+	while (bytes--)
+		number = number << 8 | o->bytes[at++];
+	return number;
+}
+
+/* RFC 7323, 3.2, in a list of options (RFC 9293, 3.1) that ends at @end */
+static inline void opinion_timestamps(struct opinion *o, u32 at, u32 end)
+{
+	u32 kind, len;
+
+	if (at + 10 > end)
+		return;
+	kind = o->bytes[at];
+	len = kind == 1 ? 1 : o->bytes[at + 1];
+	if (kind == 0 || (kind != 1 && len < 2))
+		return;
+	if (kind != 8 || len != 10) {
+		opinion_timestamps(o, at + len, end);
+		return;
+	}
+	o->timed = true;
+	o->tsval = opinion_number(o, at + 2, 4);
+	o->tsecr = opinion_number(o, at + 6, 4);
+}
+
+static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
+{
+	bool ports = proto == 6 || proto == 17 || proto == 33 || proto == 50 ||
+		     proto == 132 || proto == 136;
+	u32 end;
+
+	o->proto = proto;
+	if (!ports || at + 4 > o->len)
+		return;
+	o->l4_at = at;
+	if (proto != 6 || at + 20 > o->len)
+		return;
+	o->tcp_flags = o->bytes[at + 13];
+	end = at + o->bytes[at + 12] / 16 * 4;
+	if (end <= o->len)
+		opinion_timestamps(o, at + 20, end);
+}
+
+static inline void opinion_ipv4(struct opinion *o, u32 at)
+{
+	u32 words;
+
+	if (at + 20 > o->len || o->bytes[at] < 0x45 || o->bytes[at] > 0x4f)
+		return;
+	words = o->bytes[at] - 0x40;
+	o->version = 4;
+	o->ip_at = at;
+	o->proto = o->bytes[at + 9];
+	if (opinion_number(o, at + 6, 2) % 0x4000 == 0)
+		opinion_l4(o, at + 4 * words, o->proto);
+}
+
+/* What follows an IPv6 header, through at most @more extension headers. */
+static inline void opinion_ipv6_next(struct opinion *o, u32 at, u32 proto, u32 more)
+{
+	bool extension = proto == 0 || proto == 43 || proto == 60;
+
+	if (extension && more && at + 2 <= o->len)
+		opinion_ipv6_next(o, at + 8 + 8 * o->bytes[at + 1], o->bytes[at],
+				  more - 1);
+	else
+		opinion_l4(o, at, proto);
+}
+
+static inline void opinion_ipv6(struct opinion *o, u32 at)
+{
+	if (at + 40 > o->len || o->bytes[at] < 0x60 || o->bytes[at] > 0x6f)
+		return;
+	o->version = 6;
+	o->ip_at = at;
+	opinion_ipv6_next(o, at + 40, o->bytes[at + 6], 6);
+}
+
+/* What follows an EtherType, through at most @more VLAN tags. */
+static inline void opinion_link(struct opinion *o, u32 at, u32 type, u32 more)
+{
+	if (type == 0x0800) {
+		opinion_ipv4(o, at);
+	} else if (type == 0x86dd) {
+		opinion_ipv6(o, at);
+	} else if (type == 0x8100 || type == 0x88a8) {
+		if (more && at + 4 <= o->len)
+			opinion_link(o, at + 4, opinion_number(o, at + 2, 2), more - 1);
+	} else if (type == 0x8864 && at + 8 <= o->len) {
+		if (opinion_number(o, at + 6, 2) == 0x21)
+			opinion_ipv4(o, at + 8);
+		else if (opinion_number(o, at + 6, 2) == 0x57)
+			opinion_ipv6(o, at + 8);
+	}
+}
+
+/* Of an Ethernet frame of which @len bytes can be read. */
+static inline struct opinion opinion_of(const u8 *bytes, u32 len)
+{
+	struct opinion o = { .bytes = bytes, .len = len };
+
+	opinion_link(&o, 14, opinion_number(&o, 12, 2), 2);
+	return o;
+}
+
+#endif
