@@ -34,7 +34,7 @@ from frames import (
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
-    "ecn", "tap", "mark", "handshake", "late",
+    "ecn", "tap", "mark", "handshake", "timestamps", "sharing", "late",
 )  # fmt: skip
 
 P_ONE = 1 << 30
@@ -316,6 +316,7 @@ HINT_CASES = [
     HintCase("tcp length 0", _tcp(bytes([0xFE, 0, 0x5A, 0x52, 4, 226])), BAD),
     HintCase("tcp length 4", _tcp(bytes([0xFE, 4, 0x5A, 0x52])), BAD),
     HintCase("tcp over-long", _tcp(bytes([0xFE, 60, 0x5A, 0x52, 4, 226])), BAD),
+    HintCase("ipv4 and tcp over-long", _tcp(bytes([0xFE, 60, 0x5A, 0x52]), ip_options=bytes([IPV4_TYPE, 40, 4, 226])), BAD),
     HintCase("tcp doff beyond the packet", _tcp(_TCP, doff=15, payload=b""), BAD),
     HintCase("tcp doff below 5", _tcp(_TCP, doff=4), NONE),
     HintCase("tcp cut inside the header", _tcp(_TCP, cut=14 + 20 + 10), NONE),

@@ -29,6 +29,8 @@ OUT = HERE.parents[1] / "out" / "functional"
 MODULES = (
     "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_tbf", "sch_netem",
     "sch_ingress", "cls_matchall", "act_mirred", "act_skbedit",
+    "crc32c_generic",  # for libcrc32c, which does not name it
+    "nft_chain_nat", "nft_masq",
 )  # fmt: skip
 
 
@@ -56,6 +58,15 @@ class Report:
     def lines(self, name: str) -> list[str]:
         """The lines of a part."""
         return self.part(name).splitlines()
+
+    def memory(self, name: str) -> dict[str, int]:
+        """Lines of /proc/meminfo in a part, KB by name."""
+        return {k: int(kb) for k, kb in re.findall(r"(\w+):\s+(\d+) kB", self.part(name))}
+
+    def memory_kb(self, name: str) -> int:
+        """What the kernel has allocated, by the same lines: large tables are in either."""
+        memory = self.memory(name)
+        return memory["Slab"] + memory["VmallocUsed"]
 
     def qdiscs(self, name: str) -> list[dict[str, Any]]:
         """All qdiscs called zrtt in a part that is what tc -j printed."""
@@ -111,6 +122,7 @@ class Guest:
             files=files,
             modules=MODULES,
             kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
+            programs=("nft",),
             cpus=self.cpus,
             memory_mb=self.memory_mb,
             virtual_time=self.virtual_time,

@@ -1,30 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # A router at the edge of a domain removes hints from all packets of a connection.
-#
-#   a: a0 10.0.0.1 ------ in0 10.0.0.2 :r: out0 10.0.1.1 ------ b0 10.0.1.2 :b
-#         fd00::1                fd00::2      fd01::1              fd01::2
-hosts a r b
-link a a0 r in0
-link r out0 b b0
-for host in a r b; do
-	ip netns exec "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=0 \
-		net.ipv6.conf.all.forwarding=1 net.ipv4.ip_forward=1
-done
-
-# address HOST DEV NETWORK ID: IPv4 and IPv6
-address() {
-	ip -n "$1" addr add "10.0.$3.$4/24" dev "$2"
-	ip -n "$1" addr add "fd0$3::$4/64" dev "$2" nodad
-}
-address a a0 0 1
-address r in0 0 2
-address r out0 1 1
-address b b0 1 2
-ip -n a route add default via 10.0.0.2
-ip -n a route add default via fd00::2
-ip -n b route add default via 10.0.1.1
-ip -n b route add default via fd01::1
+# shellcheck source=tests/functional/guest/router.sh
+. "$LAB/router.sh"
 
 # transfer KIND NAME ADDRESS OPTIONS: what arrives of 64 KB, and the heads of its
 # packets

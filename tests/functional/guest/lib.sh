@@ -9,6 +9,7 @@ part() {
 }
 
 hosts() {
+	[ -p /tmp/never ] || busybox mkfifo /tmp/never
 	for host in "$@"; do
 		ip netns add "$host"
 		ip netns exec "$host" sysctl -qw net.ipv6.conf.all.disable_ipv6=1 \
@@ -26,7 +27,6 @@ link() {
 }
 
 pair() {
-	[ -p /tmp/never ] || busybox mkfifo /tmp/never
 	hosts a b
 	link a a0 b b0
 	ip -n a addr add 10.0.0.1/24 dev a0

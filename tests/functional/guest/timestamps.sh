@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# RTTs of connections that are older than the qdiscs: 10 ms behind one side of the
+# router, 30 ms behind the other, and a queue between that a whole window fits in.
+# shellcheck source=tests/functional/guest/router.sh
+. "$LAB/router.sh"
+tc -n a qdisc add dev a0 root netem delay 10ms
+tc -n b qdisc add dev b0 root netem delay 30ms
+ip netns exec b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
+
+# begin ADDRESS: a transfer from a to b that never ends
+begin() {
+	ip netns exec b nc -l -p 5000 <>/tmp/never >/dev/null &
+	receiver=$!
+	sleep 0.1
+	ip netns exec a nc "$1" 5000 </dev/zero &
+	sender=$!
+	sleep 0.5
+}
+
+end() {
+	kill "$sender" "$receiver"
+	wait "$sender" "$receiver" 2>/dev/null || true
+}
+
+acks() {
+	tc -n r qdisc "$1" dev in0 root zrtt nohandshake "$2"
+}
+
+# attach WORD: zrtt, which has the queue in one direction and gets WORD in the other
+attach() {
+	slow r out0 5mbit mode blue threshold 1000000 timestamps
+	acks add "$1"
+}
+
+detach() {
+	tc -n r qdisc del dev out0 root
+	tc -n r qdisc del dev in0 root
+	end
+}
+
+# learnt NAME: what both know after a while
+learnt() {
+	sleep 1
+	stats "timestamps.$1.data" r out0
+	stats "timestamps.$1.acks" r in0
+}
+
+begin 10.0.1.2
+attach notimestamps
+learnt one_side
+acks change timestamps
+learnt ipv4
+for word in notimestamps timestamps notimestamps timestamps; do
+	tc -n r qdisc change dev out0 parent 1:1 handle 2: zrtt $word
+	acks change $word
+	sleep 0.1
+done
+tc -n r qdisc del dev in0 root
+stats timestamps.alone r out0
+acks add timestamps
+learnt again
+detach
+
+begin fd01::2
+attach timestamps
+learnt ipv6
+detach
+
+ip netns exec r nft "add table nat; add chain nat out { type nat hook postrouting \
+	priority srcnat; }; add rule nat out oifname out0 masquerade"
+begin 10.0.1.2
+attach timestamps
+learnt nat
+ip netns del r
+sleep 0.5
+part timestamps.gone
+ip -n a -br link show
+end
