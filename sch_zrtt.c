@@ -65,17 +65,33 @@ struct zrtt_net {
 static unsigned int zrtt_net_id;
 
 /**
+ * struct zrtt_seen - what there is to know of a packet
+ * @p: its headers
+ * @pkt: for the algorithm
+ * @echo: its timestamps and connection, tag 0 = none
+ */
+struct zrtt_seen {
+	struct zrtt_packet p;
+	struct zrtt_arrival pkt;
+	struct zrtt_echo echo;
+};
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
  * @net: connections to take RTTs from, NULL = timestamps are off
  * @seed: of the flow hash
- * @rnd: state of the random number generator, never 0
+ * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
+ * @dq_jiffies: when dequeue looked at the clock last
  * @dq_epoch: epoch in which @dq_bytes were counted
  * @dq_bytes: bytes dequeued in it
  * @dq_rate: bytes dequeued in the epoch before
+ * @wanted: what @params make us look for in packets
+ * @seen: the packet that is being enqueued; here, as kernels clear their stack
+ * @head: copy of its first bytes if they are not in one piece
  */
 struct zrtt_sched_data {
 	struct zrtt_params params;
@@ -85,9 +101,13 @@ struct zrtt_sched_data {
 	u32 seed;
 	u32 rnd;
 	u32 backlog_pkts;
+	u32 dq_jiffies;
 	u32 dq_epoch;
 	u64 dq_bytes;
 	u64 dq_rate;
+	struct zrtt_wanted wanted;
+	struct zrtt_seen seen;
+	u8 head[ZRTT_PACKET_BYTES];
 };
 
 /* What begins when a packet leaves the queue. */
@@ -118,28 +138,16 @@ static struct zrtt_skb_cb *zrtt_cb(const struct sk_buff *skb)
 	return (struct zrtt_skb_cb *)qdisc_skb_cb(skb)->data;
 }
 
-/* xorshift32 (Marsaglia 2003): spacing marks needs speed, not secrecy. */
+/* A linear congruential generator (Knuth, Lewis): spacing marks needs speed, not
+ * secrecy. Its high bits are the random ones, and the ones that are used.
+ */
 static u32 zrtt_random(struct zrtt_sched_data *q)
 {
-	q->rnd ^= q->rnd << 13;
-	q->rnd ^= q->rnd >> 17;
-	q->rnd ^= q->rnd << 5;
+	q->rnd = q->rnd * 1664525 + 1013904223;
 	return q->rnd;
 }
 
 /* Headers */
-
-/**
- * struct zrtt_seen - what there is to know of a packet
- * @p: its headers
- * @pkt: for the algorithm
- * @echo: its timestamps and connection, tag 0 = none
- */
-struct zrtt_seen {
-	struct zrtt_packet p;
-	struct zrtt_arrival pkt;
-	struct zrtt_echo echo;
-};
 
 /* The flow of a packet; @data are its first bytes. */
 static u32 zrtt_hash_flow(const struct zrtt_packet *p, const u8 *data, u32 seed)
@@ -206,76 +214,64 @@ static void zrtt_hash_conn(const struct zrtt_packet *p, const u8 *data,
 	echo->ack = p->tcp_flags & ZRTT_TCP_ACK;
 }
 
-static void zrtt_look(struct zrtt_sched_data *q, struct sk_buff *skb,
-		      const struct zrtt_bytes *bytes, u16 type, u32 off,
-		      struct zrtt_seen *seen)
+/* The first bytes of a packet; a copy of them if they are not in one piece. */
+static struct zrtt_bytes zrtt_head(struct zrtt_sched_data *q,
+				   const struct sk_buff *skb)
 {
-	const struct zrtt_wanted wanted = {
-		.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip,
-		.timestamps = q->net,
-		.ipv4_option = READ_ONCE(ipv4_option),
-	};
-	struct zrtt_packet *p = &seen->p;
+	struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
 
-	zrtt_packet_parse(p, bytes, type, off, &wanted);
-	/* Our own hash. A socket's changes on retransmission, and a NIC's may be
-	 * of other fields where there are options: the hint would be another
-	 * flow's. What we do not parse is left to the kernel's dissector.
-	 */
-	seen->pkt.tag = p->version ? zrtt_hash_flow(p, bytes->data, q->seed) :
-				     skb_get_hash(skb);
-	seen->pkt.tag += !seen->pkt.tag;
-
-	seen->echo.tag = 0;
-	if (p->timed)
-		zrtt_hash_conn(p, bytes->data, skb, q->net->seed, &seen->echo);
+	if (unlikely(head.len < skb->len && head.len < ZRTT_PACKET_BYTES)) {
+		head.data = q->head;
+		head.len = min_t(u32, skb->len, ZRTT_PACKET_BYTES);
+		if (skb_copy_bits(skb, 0, q->head, head.len))
+			head.len = 0;
+	}
+	return head;
 }
 
-/*
- * A packet whose first bytes are not in one piece. Kept apart: the copy would
- * take room on the stack of every packet.
- */
-static noinline void zrtt_look_at_pieces(struct zrtt_sched_data *q,
-					 struct sk_buff *skb, u16 type, u32 off,
-					 struct zrtt_seen *seen)
+/* Fill in @q->seen, but for the packet's size. */
+static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb)
 {
-	u8 head[ZRTT_PACKET_BYTES];
-	struct zrtt_bytes bytes = {
-		.data = head, .len = min_t(u32, skb->len, sizeof(head)),
-	};
-
-	if (skb_copy_bits(skb, 0, head, bytes.len))
-		bytes.len = 0;
-	zrtt_look(q, skb, &bytes, type, off, seen);
-}
-
-static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb,
-			 struct zrtt_seen *seen)
-{
-	struct zrtt_bytes bytes = { .data = skb->data, .len = skb_headlen(skb) };
+	struct zrtt_bytes head = zrtt_head(q, skb);
+	struct zrtt_seen *seen = &q->seen;
 	struct zrtt_arrival *pkt = &seen->pkt;
+	struct zrtt_packet *p = &seen->p;
 	u16 type = ntohs(skb->protocol);
 	int off = skb_network_offset(skb);
 
-	if (off < 0)
+	if (unlikely(off < 0))
 		type = 0;
 	/* a tag in the frame follows the addresses, whatever the network
 	 * header points to; tags carried beside it are already out of the way
 	 */
 	else if (eth_type_vlan(skb->protocol))
 		off = ETH_HLEN;
-	if (likely(bytes.len == skb->len || bytes.len >= ZRTT_PACKET_BYTES))
-		zrtt_look(q, skb, &bytes, type, off, seen);
-	else
-		zrtt_look_at_pieces(q, skb, type, off, seen);
+	q->wanted.ipv4_option = READ_ONCE(ipv4_option);
+	zrtt_packet_parse(p, &head, type, off, &q->wanted);
 
-	q->stats.hint_bad += seen->p.hint_bad;
-	q->stats.hint_ok += !!seen->p.hint_units;
-	pkt->rtt_us = q->params.hint != ZRTT_HINT_IGNORE ?
-		      zrtt_hint_to_us(seen->p.hint_units) : 0;
-	pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
-	pkt->handshake = q->params.handshake && (seen->p.tcp_flags & ZRTT_TCP_SYN);
-	pkt->ect = seen->p.ect;
+	/* Our own hash. A socket's changes on retransmission, and a NIC's may be
+	 * of other fields where there are options: the hint would be another
+	 * flow's. What we do not parse is left to the kernel's dissector.
+	 */
+	pkt->tag = p->version ? zrtt_hash_flow(p, head.data, q->seed) :
+				skb_get_hash(skb);
+	pkt->tag += !pkt->tag;
+	pkt->rtt_us = 0;
+	pkt->mark_us = 0;
+	pkt->timed_us = 0;
+	pkt->handshake = q->params.handshake && (p->tcp_flags & ZRTT_TCP_SYN);
+	pkt->ect = p->ect;
+	if (p->hint_units) {
+		q->stats.hint_ok++;
+		if (q->params.hint != ZRTT_HINT_IGNORE)
+			pkt->rtt_us = zrtt_hint_to_us(p->hint_units);
+	}
+	q->stats.hint_bad += p->hint_bad;
+	if (q->params.mark_mask)
+		pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
+	seen->echo.tag = 0;
+	if (p->timed)
+		zrtt_hash_conn(p, head.data, skb, q->net->seed, &seen->echo);
 }
 
 /* Changes to packets */
@@ -404,7 +400,7 @@ static void zrtt_run_tick(struct zrtt_sched_data *q, const struct sk_buff *head,
 {
 	u64 age_us = 0;
 
-	if (!zrtt_tick_due(&q->params, &q->vars, now_ns))
+	if (!zrtt_tick_due(&q->vars, now_ns))
 		return;
 	if (head)
 		age_us = div_u64(now_ns - zrtt_cb(head)->enqueue_ns, NSEC_PER_USEC);
@@ -459,13 +455,12 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	struct zrtt_arrival *pkt = &q->seen.pkt;
 	u8 times = ZRTT_TIMES_NOTHING;
+	u32 rnd = zrtt_random(q);
 	enum zrtt_verdict verdict;
-	struct zrtt_arrival *pkt;
-	struct zrtt_seen seen;
 	struct zrtt_flow *flow;
 
-	pkt = &seen.pkt;
 	pkt->bytes = qdisc_pkt_len(skb);
 	pkt->segs = zrtt_segs(skb);
 	q->stats.packets_in += pkt->segs;
@@ -477,26 +472,24 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
 
-	zrtt_dissect(q, skb, &seen);
-	pkt->timed_us = 0;
+	zrtt_dissect(q, skb);
 	if (pkt->handshake)
 		times = ZRTT_TIMES_HANDSHAKE;
-	else if (seen.echo.tag)
-		times = zrtt_time(q->net, &seen.echo, now_ns, &pkt->timed_us);
-	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, zrtt_random(q),
-			   now_ns);
-	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, zrtt_random(q));
-	if (verdict == ZRTT_MARK && zrtt_mark(skb, &seen.p)) {
+	else if (q->seen.echo.tag)
+		times = zrtt_time(q->net, &q->seen.echo, now_ns, &pkt->timed_us);
+	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, now_ns);
+	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, rnd);
+	if (verdict == ZRTT_MARK && zrtt_mark(skb, &q->seen.p)) {
 		q->stats.ecn_mark += pkt->segs;
 	} else if (verdict != ZRTT_PASS) {
 		q->stats.drop_mark += pkt->segs;
 		return qdisc_drop(skb, sch, to_free);
 	}
-	if (q->params.strip && seen.p.hint_units)
-		zrtt_strip(skb, q, &seen.p);
+	if (q->params.strip && q->seen.p.hint_units)
+		zrtt_strip(skb, q, &q->seen.p);
 
 	cb->enqueue_ns = now_ns;
-	cb->tag = times >= ZRTT_TIMES_HALF ? seen.echo.tag : pkt->tag;
+	cb->tag = times >= ZRTT_TIMES_HALF ? q->seen.echo.tag : pkt->tag;
 	cb->segs = pkt->segs;
 	cb->times = times;
 	zrtt_idle_end(&q->vars);
@@ -569,8 +562,11 @@ static struct sk_buff *zrtt_pull(struct Qdisc *sch)
 	return skb;
 }
 
-/* Drop packets that are too old, but never the last one. */
-static void zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
+/* Drop packets that are too old, but never the last one.
+ *
+ * Return: whether no more are.
+ */
+static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb;
@@ -580,42 +576,53 @@ static void zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 	for (i = 0; i < ZRTT_LATE_BATCH && qdisc_qlen(sch) > 1; i++) {
 		age_ns = now_ns - zrtt_cb(qdisc_peek_head(sch))->enqueue_ns;
 		if (!zrtt_ctl_late(&q->params.ctl, age_ns, q->backlog_pkts))
-			return;
+			return true;
 		skb = zrtt_pull(sch);
 		q->stats.drop_late += zrtt_cb(skb)->segs;
 		qdisc_qstats_drop(sch);
 		qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
 		kfree_skb(skb);
 	}
+	return i < ZRTT_LATE_BATCH;
 }
 
-static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
+/*
+ * What dequeue does by the clock, once per jiffy: arrivals read it anyway, and
+ * departures need it in finer steps for the few packets that begin a timing.
+ */
+static noinline void zrtt_dequeue_clock(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = qdisc_peek_head(sch);
-	u64 now_ns;
-	u32 epoch;
+	u64 now_ns = ktime_get_ns();
+	u32 epoch = zrtt_epoch(now_ns);
 
-	if (!skb)
-		return NULL;
-	now_ns = ktime_get_ns();
-	epoch = zrtt_epoch(now_ns);
-	zrtt_run_tick(q, skb, now_ns);
-
-	zrtt_drop_late(sch, now_ns);
-	skb = zrtt_pull(sch);
-	qdisc_bstats_update(sch, skb);
+	zrtt_run_tick(q, qdisc_peek_head(sch), now_ns);
+	if (zrtt_drop_late(sch, now_ns))
+		q->dq_jiffies = (u32)jiffies;
 	if (q->dq_epoch != epoch) {
 		q->dq_rate = q->dq_bytes;
 		q->dq_bytes = 0;
 		q->dq_epoch = epoch;
 	}
-	q->dq_bytes += qdisc_pkt_len(skb);
+}
 
-	if (zrtt_cb(skb)->times)
-		zrtt_begin_timing(q, zrtt_cb(skb), now_ns);
+static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb;
+
 	if (!qdisc_qlen(sch))
-		zrtt_idle_begin(&q->params, &q->vars, &q->stats, now_ns);
+		return NULL;
+	if (q->dq_jiffies != (u32)jiffies)
+		zrtt_dequeue_clock(sch);
+
+	skb = zrtt_pull(sch);
+	qdisc_bstats_update(sch, skb);
+	q->dq_bytes += qdisc_pkt_len(skb);
+	if (zrtt_cb(skb)->times)
+		zrtt_begin_timing(q, zrtt_cb(skb), ktime_get_ns());
+	if (!qdisc_qlen(sch))
+		zrtt_idle_begin(&q->params, &q->vars, &q->stats, ktime_get_ns());
 	return skb;
 }
 
@@ -798,6 +805,12 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	return 0;
 }
 
+static void zrtt_derive_wanted(struct zrtt_sched_data *q)
+{
+	q->wanted.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip;
+	q->wanted.timestamps = q->net;
+}
+
 /* Live: packets stay queued, and what was learnt is carried over. */
 static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 		       struct netlink_ext_ack *extack)
@@ -830,6 +843,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	old_net = q->net;
 	q->net = net;
 	q->params = params;
+	zrtt_derive_wanted(q);
 	sch->limit = params.limit;
 	if (slots) {
 		zrtt_table_move(&table, &q->vars.table,
@@ -858,7 +872,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	}
 	sch->limit = q->params.limit;
 	q->seed = get_random_u32();
-	q->rnd = get_random_u32() | 1;
+	q->rnd = get_random_u32();
 	slots = zrtt_alloc_flows(q->params.flows);
 	if (!slots)
 		return -ENOMEM;
@@ -868,6 +882,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 		if (!q->net)
 			return -ENOMEM;
 	}
+	zrtt_derive_wanted(q);
 	return 0;
 }
 

@@ -41,6 +41,7 @@
 #define ZRTT_VLAN_BYTES		4
 #define ZRTT_PPPOE_BYTES	8	/* with PPP's protocol number */
 #define ZRTT_PPPOE_LENGTH	4	/* offset of the payload's length */
+#define ZRTT_PPPOE_PROTOCOL	6	/* offset of PPP's protocol number */
 #define ZRTT_IPV4_BYTES		20
 #define ZRTT_IPV6_BYTES		40
 #define ZRTT_TCP_BYTES		20
@@ -334,23 +335,6 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_byte
 	zrtt_parse_l4(p, b, wanted, off);
 }
 
-/* Behind a PPPoE header at @off. */
-static inline void zrtt_parse_pppoe(struct zrtt_packet *p, const struct zrtt_bytes *b,
-				    const struct zrtt_wanted *wanted, u32 off)
-{
-	if (!zrtt_has(b, off, ZRTT_PPPOE_BYTES))
-		return;
-	p->pppoe = true;
-	switch (zrtt_hint_get16(b->data + off + 6)) {
-	case ZRTT_PPP_IPV4:
-		zrtt_parse_ipv4(p, b, wanted, off + ZRTT_PPPOE_BYTES);
-		return;
-	case ZRTT_PPP_IPV6:
-		zrtt_parse_ipv6(p, b, wanted, off + ZRTT_PPPOE_BYTES);
-		return;
-	}
-}
-
 /**
  * zrtt_packet_parse() - find what the queue needs in a packet
  * @p: set
@@ -379,17 +363,17 @@ static inline void zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_by
 		type = zrtt_hint_get16(head.data + off + 2);
 		off += ZRTT_VLAN_BYTES;
 	}
-	switch (type) {
-	case ZRTT_TYPE_IPV4:
-		zrtt_parse_ipv4(p, &head, wanted, off);
-		return;
-	case ZRTT_TYPE_IPV6:
-		zrtt_parse_ipv6(p, &head, wanted, off);
-		return;
-	case ZRTT_TYPE_PPPOE:
-		zrtt_parse_pppoe(p, &head, wanted, off);
-		return;
+	if (type == ZRTT_TYPE_PPPOE && zrtt_has(&head, off, ZRTT_PPPOE_BYTES)) {
+		p->pppoe = true;
+		type = zrtt_hint_get16(head.data + off + ZRTT_PPPOE_PROTOCOL);
+		type = type == ZRTT_PPP_IPV4 ? ZRTT_TYPE_IPV4 :
+		       type == ZRTT_PPP_IPV6 ? ZRTT_TYPE_IPV6 : 0;
+		off += ZRTT_PPPOE_BYTES;
 	}
+	if (type == ZRTT_TYPE_IPV4)
+		zrtt_parse_ipv4(p, &head, wanted, off);
+	else if (type == ZRTT_TYPE_IPV6)
+		zrtt_parse_ipv6(p, &head, wanted, off);
 }
 
 #endif

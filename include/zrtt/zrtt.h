@@ -76,7 +76,7 @@ struct zrtt_params {
  * @ctl: P_b
  * @law: averages and alpha
  * @table: flows
- * @ticked_ns: when the last tick ran
+ * @tick_ns: when the next tick is due
  * @idle_ns: when the queue ran empty, 0 = it is not empty
  * @delay_q8: smoothed sojourn, microseconds, ZRTT_DELAY_FRAC fraction bits
  */
@@ -84,7 +84,7 @@ struct zrtt_vars {
 	struct zrtt_ctl ctl;
 	struct zrtt_law law;
 	struct zrtt_table table;
-	u64 ticked_ns;
+	u64 tick_ns;
 	u64 idle_ns;
 	u32 delay_q8;
 };
@@ -235,11 +235,9 @@ static inline u32 zrtt_us(u64 now_ns)
 	return (u32)div_u64(now_ns, 1000);
 }
 
-static inline bool zrtt_tick_due(const struct zrtt_params *params,
-				 const struct zrtt_vars *vars, u64 now_ns)
+static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
 {
-	return now_ns - vars->ticked_ns >=
-	       zrtt_ctl_period_us(&params->ctl) * 1000ULL;
+	return now_ns >= vars->tick_ns;
 }
 
 /**
@@ -254,7 +252,7 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 {
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
-	vars->ticked_ns = now_ns;
+	vars->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
 	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
 				   ZRTT_DELAY_WQ_Q16);
 	zrtt_ctl_tick(&params->ctl, &vars->ctl, sojourn_us);

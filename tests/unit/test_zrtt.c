@@ -179,9 +179,9 @@ static void ticks_keep_their_period(void **state)
 
 	(void)state;
 	zrtt_tick(&q->params, &q->vars, 0, S);
-	assert_false(zrtt_tick_due(&q->params, &q->vars, S));
-	assert_false(zrtt_tick_due(&q->params, &q->vars, S + period_ns - 1));
-	assert_true(zrtt_tick_due(&q->params, &q->vars, S + period_ns));
+	assert_false(zrtt_tick_due(&q->vars, S));
+	assert_false(zrtt_tick_due(&q->vars, S + period_ns - 1));
+	assert_true(zrtt_tick_due(&q->vars, S + period_ns));
 	free_queue(q);
 }
 
@@ -209,7 +209,7 @@ static void run_flows(struct queue *q, const u32 *rtts_us, u32 flows, u64 from_n
 	u32 i;
 
 	for (now = from_ns; now < to_ns; now += MS) {
-		if (zrtt_tick_due(&q->params, &q->vars, now))
+		if (zrtt_tick_due(&q->vars, now))
 			zrtt_tick(&q->params, &q->vars, 20000, now);
 		for (i = 0; i < flows; i++) {
 			const struct zrtt_arrival pkt = {
@@ -413,7 +413,7 @@ static void mark_is_not_clamped(void **state)
 	far.mark_us = 195000;
 	near.mark_us = 5000;
 	for (now = S; now < 2 * S; now += MS) {
-		if (zrtt_tick_due(&q->params, &q->vars, now))
+		if (zrtt_tick_due(&q->vars, now))
 			zrtt_tick(&q->params, &q->vars, 15000, now);
 		arrive(q, &far, now);
 		arrive(q, &near, now);
@@ -480,7 +480,7 @@ static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *no
 	u32 i;
 
 	for (; ms; ms--, *now += MS) {
-		if (zrtt_tick_due(&q->params, &q->vars, *now)) {
+		if (zrtt_tick_due(&q->vars, *now)) {
 			zrtt_tick(&q->params, &q->vars, 15000, *now);
 			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
 		}
@@ -583,7 +583,7 @@ static void no_history_breaks_the_invariants(void **state)
 			zrtt_idle_end(&q->vars);
 		if (!unit_between(&seed, 0, 9))
 			zrtt_overflow(&q->params, &q->vars, &q->stats, now);
-		if (zrtt_tick_due(&q->params, &q->vars, now))
+		if (zrtt_tick_due(&q->vars, now))
 			zrtt_tick(&q->params, &q->vars,
 				  unit_spread(&seed, 0, UINT32_MAX), now);
 		f = arrive(q, &pkt, now);
