@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab import bench_guest, textable
 from lab.bench_subjects import Cell
-from lab.bench_table import count
+from lab.bench_table import heading
 from lab.engine import get_engine
 from lab.readings import ResultError
 
@@ -63,7 +63,7 @@ def save(memories: Iterable[Memory], path: Path) -> None:
 def render(memories: Sequence[Memory], *, markdown: bool) -> str:
     """A line per qdisc, KiB."""
     flows = sorted({memory.flows for memory in memories})
-    lines = [["KiB", "added", *(f"{count(number)} flows" for number in flows)]]
+    lines = [["KiB", "added", *map(heading, flows)]]
     for name in dict.fromkeys(memory.name for memory in memories):
         own = {memory.flows: memory for memory in memories if memory.name == name}
         sizes = [own[flows[0]].added, *(own[number].used for number in flows)]

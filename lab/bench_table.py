@@ -20,6 +20,11 @@ def count(number: int) -> str:
     return str(number)
 
 
+def heading(flows: int) -> str:
+    """Of a column."""
+    return f"{count(flows)} flow{'' if flows == 1 else 's'}"
+
+
 def _share(costs: Sequence[Cost], what: str) -> str:
     """Of the cells of a line, the largest."""
     share = max(getattr(cost, what) for cost in costs)
@@ -30,7 +35,7 @@ def lines(bench: Bench) -> list[list[str]]:
     """The table, its head first."""
     flows = sorted({cost.flows for cost in bench.costs})
     spread = bench.settings.rounds * bench.settings.slices > 1
-    made = [["", *(f"{count(number)} flows" for number in flows), "marked", "dropped"]]
+    made = [["", *map(heading, flows), "marked", "dropped"]]
     for name in dict.fromkeys(cost.name for cost in bench.costs):
         own = {cost.flows: cost for cost in bench.costs if cost.name == name}
         cells = []

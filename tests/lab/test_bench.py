@@ -155,7 +155,7 @@ def test_table_has_a_column_per_number_of_flows() -> None:
     marked = replace(of_cost(54.4, "pfifo", 10_000), marked=0.1)
     lines = bench_table.lines(bench(of_cost(100.6), of_cost(54.4, "pfifo"), marked))
     assert lines == [
-        ["", "1 flows", "10k flows", "marked", "dropped"],
+        ["", "1 flow", "10k flows", "marked", "dropped"],
         ["red", "101", "-", "", ""],
         ["pfifo", "54", "54", "10.0%", ""],
     ]
