@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
@@ -31,6 +31,14 @@ def _move(pid: int | str, cgroup: Path) -> None:
     (cgroup / "cgroup.procs").write_text(str(pid))
 
 
+def _empty(cgroup: Path, into: Path) -> None:
+    """Processes may come and go meanwhile."""
+    while pids := (cgroup / "cgroup.procs").read_text().split():
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                _move(pid, into)
+
+
 @contextmanager
 def own() -> Iterator[Path]:
     """This process is in it until the caller is done, and so is what it starts."""
@@ -42,6 +50,5 @@ def own() -> Iterator[Path]:
         _move(os.getpid(), cgroup)
         yield cgroup
     finally:
-        for pid in (cgroup / "cgroup.procs").read_text().split():
-            _move(pid, before)
+        _empty(cgroup, before)
         cgroup.rmdir()

@@ -12,18 +12,21 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from agents import Agent
-from elsewhere import Guests, Teller
 from hosts import Network, network
 from places import HERE, PLACE, places
+from teller import Teller
 
 from lab import cgroups
 
+if TYPE_CHECKING:
+    pass
+
 FOLDER = Path(__file__).parent
-GUESTS = pytest.StashKey[Guests]()
+GUESTS = pytest.StashKey["Guests"]()
 
 
 def _parameter(item: pytest.Item) -> str:
@@ -69,13 +72,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """The first test of this folder has the guests start."""
-    if GUESTS in item.session.stash:
+    if PLACE != HERE or GUESTS in item.session.stash:
         return
-    elsewhere: dict[str, list[str]] = defaultdict(list)
+    from elsewhere import Guests  # not in a guest, for which it is a lot to import
+
+    tests: dict[str, list[str]] = defaultdict(list)
     for other in item.session.items:
         if FOLDER in other.path.parents and _place(other) != PLACE:
-            elsewhere[_place(other)].append(other.nodeid)
-    item.session.stash[GUESTS] = Guests(elsewhere)
+            tests[_place(other)].append(other.nodeid)
+    item.session.stash[GUESTS] = Guests(tests)
 
 
 @pytest.hookimpl(tryfirst=True)

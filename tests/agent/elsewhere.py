@@ -16,11 +16,10 @@ import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from importlib.util import cache_from_source, find_spec
 from pathlib import Path
 
-import pytest
 from capture import OUT
 from places import PLACE_VARIABLE
 
@@ -131,11 +130,11 @@ def _run(place: str, tests: Iterable[str]) -> Outcomes:
 
 
 class Guests:
-    """All of them; they run side by side."""
+    """All of them, side by side, in processes of their own: this one goes into cgroups."""
 
     def __init__(self, tests: Mapping[str, list[str]]) -> None:
         """`tests` to run, by place."""
-        pool = ThreadPoolExecutor(max(1, len(tests)))
+        pool = ProcessPoolExecutor(max(1, len(tests)))
         self._outcomes: dict[str, Future[Outcomes]] = {
             place: pool.submit(_run, place, ids) for place, ids in tests.items()
         }
@@ -143,21 +142,3 @@ class Guests:
     def failure(self, place: str, test: str) -> str:
         """Why a test failed there; empty if it passed."""
         return self._outcomes[place].result().failure(test)
-
-
-class Teller:
-    """In the guest: says how the tests went."""
-
-    def __init__(self, result: Path) -> None:
-        self._result = result.open("a")
-
-    def _say(self, **what: str) -> None:
-        print(json.dumps(what), file=self._result, flush=True)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._say(test=report.nodeid, outcome=report.outcome, text=report.longreprtext)
-
-    def pytest_sessionfinish(self) -> None:
-        for path in OUT.glob("*"):
-            content = base64.b64encode(zlib.compress(path.read_bytes())).decode()
-            self._say(file=path.name, content=content)

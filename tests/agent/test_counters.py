@@ -52,7 +52,7 @@ def test_status_says_how_it_was_attached(net: Network, agent: Agent) -> None:
     assert (status.netns, status.dev, status.encoding) == (net.a.name, "a0", "ip")
     assert status.every_packet
     assert status.to == ["10.0.0.0/8"]
-    assert (status.packets, status.stamped) == (0, 0)
+    assert (status.stamped, status.connections) == (0, 0)
 
 
 def test_status_in_words(net: Network, agent: Agent) -> None:
