@@ -3,6 +3,8 @@
  * packet.h: the headers of frames built by hand, and that of a part of one it says
  * no more than is there. Each stands in a block of its exact size.
  */
+#include <netinet/in.h>
+
 #include "packet_check.h"
 
 static struct frame ipv6_tcp(void)
@@ -12,6 +14,27 @@ static struct frame ipv6_tcp(void)
 	frame_ipv6(&f);
 	frame_tcp(&f, timestamps, sizeof(timestamps));
 	return f;
+}
+
+/* What frame.h writes by the same names; the limits are docs/wire-format.md's, 6.1. */
+static void numbers_are_those_of_the_standards(void **state)
+{
+	(void)state;
+	assert_int_equal(ZRTT_PACKET_BYTES, 512);
+	assert_int_equal(ZRTT_VLAN_TAGS_MAX, 2);
+	assert_int_equal(ZRTT_IPV6_HEADERS_MAX, 6);
+	assert_int_equal(ZRTT_TYPE_IPV4, 0x0800);	/* IEEE 802 numbers */
+	assert_int_equal(ZRTT_TYPE_IPV6, 0x86dd);
+	assert_int_equal(ZRTT_TYPE_VLAN, 0x8100);
+	assert_int_equal(ZRTT_TYPE_QINQ, 0x88a8);
+	assert_int_equal(ZRTT_TYPE_PPPOE, 0x8864);
+	assert_int_equal(ZRTT_PPP_IPV4, 0x0021);	/* RFC 1332 */
+	assert_int_equal(ZRTT_PPP_IPV6, 0x0057);	/* RFC 5072 */
+	assert_int_equal(ZRTT_PROTO_HOPOPTS, IPPROTO_HOPOPTS);
+	assert_int_equal(ZRTT_PROTO_ROUTING, IPPROTO_ROUTING);
+	assert_int_equal(ZRTT_PROTO_FRAGMENT, IPPROTO_FRAGMENT);
+	assert_int_equal(ZRTT_PROTO_DSTOPTS, IPPROTO_DSTOPTS);
+	assert_int_equal(ZRTT_PROTO_AH, IPPROTO_AH);
 }
 
 /* Link layer */
@@ -327,6 +350,7 @@ static void nothing_is_read_behind_the_bytes_that_are_looked_at(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_those_of_the_standards),
 		cmocka_unit_test(headers_stand_behind_tags_and_pppoe),
 		cmocka_unit_test(other_types_are_nothing),
 		cmocka_unit_test(impossible_ip_headers_are_nothing),

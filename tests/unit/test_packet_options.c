@@ -151,6 +151,7 @@ static void malformed_options_are_told(void **state)
 	assert_true(parse(&f).hint_bad);
 	f = ipv4_tcp(broken, 4);
 	assert_true(parse(&f).hint_bad);
+	assert_false(parse(&f).hint_in_tcp);
 	f = frame_new();
 	frame_ipv6(&f);
 	frame_ext(&f, ZRTT_PROTO_DSTOPTS, (const u8 []){ 0x1e, 3, 0, 9, 0, 0 }, 6);
