@@ -30,9 +30,10 @@ class Subject:
 
 
 # RED and SFB want more than a name: thresholds that a backlog of 50 does not reach. BLUE
-# takes its first step of 10 % and rests for 10 s, so every tenth packet is marked; flows
-# space their marks, hence the passes, and must not lose their slot of 16384, hence 10000
-# of them. The feedback is off, as rates before the timed part are others than in it.
+# takes its first step of 10 % and rests for 10 s, so every tenth packet is marked, and a
+# few more by the price of flows. Flows space their marks, hence the passes, and must not
+# lose their slot of 16384, hence 10000 of them. The feedback is off, as rates before the
+# timed part are others than in it.
 SUBJECTS = (
     Subject("pfifo", "pfifo limit 1000"),
     Subject("pfifo_fast", "pfifo_fast"),
