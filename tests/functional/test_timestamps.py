@@ -50,6 +50,11 @@ def test_namespace_is_deleted_under_traffic(report: Report) -> None:
     assert [line.split()[0] for line in report.lines("timestamps.gone")] == ["lo"]
 
 
+def test_two_processors_share_a_table(two_cpus: Report) -> None:
+    for way in ("changed", "back"):
+        assert two_cpus.qdisc(f"smp.{way}")["flows_timestamps"] > 0
+
+
 @pytest.mark.parametrize(
     ("part", "tables"),
     [("one", 1), ("both", 1), ("other", 1), ("neither", 0), ("deleted", 1), ("gone", 0)],
