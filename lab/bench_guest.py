@@ -52,6 +52,7 @@ def run(engine: Engine, script: str, lines: Sequence[str], seed: int) -> str:
             seed=seed,
             memory_mb=MEMORY_MB,
             virtual_time=engine.kernel.name != NATIVE,
+            counted=engine.kernel.name != NATIVE,
             timeout_s=TIMEOUT_S,
             watch=watch,
         )

@@ -57,6 +57,8 @@ class GuestJob:
     memory_mb: int = 1024
     virtual_time: bool = True
     """False: as fast as it goes, for functional tests; figures mean nothing."""
+    counted: bool = False
+    """Instructions must be: QEMU emulates the processor even where KVM works."""
     timeout_s: float = 1800.0
     """On the host's clock."""
     watch: Callable[[str], None] | None = None

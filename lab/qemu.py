@@ -160,7 +160,7 @@ class QemuEngine:
             work = Path(folder)
             initrd = work / "initrd"
             initrd.write_bytes(initramfs.build(self.kernel, job))
-            kvm = kvm_works(self.kernel)
+            kvm = not job.counted and kvm_works(self.kernel)
             command = _command(self.kernel, job, initrd, work, kvm)
             tail = _Tail(work / "console", job.watch)
             ended = _run(command, work, job.timeout_s, tail)
