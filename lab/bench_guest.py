@@ -30,7 +30,8 @@ def line(cell: Cell, **parameters: int) -> str:
     return f"{cell.subject.qdisc}|flows={cell.flows} {' '.join(words)}\n"
 
 
-def run(engine: Engine, script: str, lines: Sequence[str], seed: int) -> str:
+def run(engine: Engine, script: str, lines: Sequence[str], seed: int,
+        plugins: Sequence[str] = ()) -> str:  # fmt: skip
     """What the script has as its result. Raises GuestError if it does not get to the end."""
     bar, done = Bar(len(lines)), 0
 
@@ -53,6 +54,7 @@ def run(engine: Engine, script: str, lines: Sequence[str], seed: int) -> str:
             memory_mb=MEMORY_MB,
             virtual_time=engine.kernel.name != NATIVE,
             counted=engine.kernel.name != NATIVE,
+            plugins=plugins,
             timeout_s=TIMEOUT_S,
             watch=watch,
         )

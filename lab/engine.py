@@ -59,6 +59,8 @@ class GuestJob:
     """False: as fast as it goes, for functional tests; figures mean nothing."""
     counted: bool = False
     """Instructions must be: QEMU emulates the processor even where KVM works."""
+    plugins: Sequence[str] = ()
+    """Of QEMU's emulation, as given to its -plugin."""
     timeout_s: float = 1800.0
     """On the host's clock."""
     watch: Callable[[str], None] | None = None

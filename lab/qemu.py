@@ -63,6 +63,7 @@ def _command(kernel: Kernel, job: GuestJob, initrd: Path, work: Path, kvm: bool)
         "-rtc", "base=2026-01-01T00:00:00,clock=vm",
         "-kernel", str(kernel.image), "-initrd", str(initrd), "-append", APPEND,
         "-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'result'}",
+        *[word for plugin in job.plugins for word in ("-plugin", plugin)],
     ]  # fmt: skip
 
 

@@ -9,7 +9,16 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from lab import bench_gate, bench_memory, bench_plot, bench_result, bench_run, bench_table, report
+from lab import (
+    bench_gate,
+    bench_memory,
+    bench_plot,
+    bench_profile,
+    bench_result,
+    bench_run,
+    bench_table,
+    report,
+)
 from lab.bench_guest import NATIVE
 from lab.bench_subjects import FLOWS, FLOWS_MAX, cells
 from lab.commands.parsing import Commands, Help
@@ -36,6 +45,8 @@ def add(commands: Commands) -> None:
     )
     what = p.add_mutually_exclusive_group()
     what.add_argument("--memory", action="store_true", help="measure memory instead")
+    what.add_argument("--profile", action="store_true",
+                      help="show which functions the instructions of one cell are in")  # fmt: skip
     what.add_argument("--check", type=Path, metavar="FILE",
                       help="measure what the file has, in the same way, and compare; "
                       "other options are its own")  # fmt: skip
@@ -86,6 +97,8 @@ def _bench(args: argparse.Namespace) -> int:
         return _check(args)
     if args.memory:
         return _memory(args)
+    if args.profile:
+        return _profile(args)
     if args.plot:
         report.pyplot()  # now rather than after minutes, if it is missing
     wanted = cells(args.only or ["*"], args.flows or FLOWS)
@@ -126,6 +139,14 @@ def _memory(args: argparse.Namespace) -> int:
     if args.json:
         bench_memory.save(done, args.json)
     print(bench_memory.render(done, markdown=args.markdown))
+    return 0
+
+
+def _profile(args: argparse.Namespace) -> int:
+    wanted = cells(args.only or ["*"], args.flows or FLOWS)
+    if args.kernel == NATIVE or len(wanted) > 1:
+        raise GridError(f"--profile: one name, one number of flows, and not {NATIVE}")
+    print(bench_profile.run(wanted[0], _settings(args)))
     return 0
 
 

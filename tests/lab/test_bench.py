@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import bench_gate, bench_memory, bench_plot, bench_run, bench_table, cli
+from lab import bench_gate, bench_memory, bench_plot, bench_profile, bench_run, bench_table, cli
 from lab.bench_guest import NATIVE
 from lab.bench_result import Bench, Cost, Settings, Slice, cost, load, parse
 from lab.bench_subjects import FLOWS, SUBJECTS, Cell, cells
@@ -192,6 +192,26 @@ def test_memory_is_a_difference() -> None:
     ]  # fmt: skip
     with pytest.raises(ResultError, match="said of its memory"):
         bench_memory.parse(wanted, "1000 2048 3072\n")
+
+
+def test_profile_adds_up_what_is_inlined() -> None:
+    functions = {1: ("enqueue",), 2: ("enqueue", "dissect"), 3: ("enqueue", "dissect", "rol32"),
+                 4: ("delay_tsc",), 5: ("ktime_get",)}  # fmt: skip
+    sums = bench_profile.tree({1: 100, 2: 200, 3: 40, 4: 500, 5: 500}, functions)
+    assert [line.split() for line in bench_profile.render(sums, packets=50).splitlines()] == [
+        ["10.0", "ktime_get"], ["6.8", "enqueue"], ["4.8", "dissect"],
+    ]  # fmt: skip
+
+
+def test_profile_knows_what_is_at_an_address() -> None:
+    symbols = bench_profile.Symbols("ffff20 t b [qbench]\nffff10 T a\n")
+    assert (symbols.at(0xFFFF1F), symbols.at(0xFFFF20)) == ("a", "b [qbench]")
+
+
+@pytest.mark.parametrize("options", ["", "--only zrtt", "--kernel uml --only zrtt --flows 1"])
+def test_profile_is_of_one_cell(options: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["lab", "bench", "--profile", *options.split()])
+    assert cli.main() == 2
 
 
 @pytest.mark.parametrize(
