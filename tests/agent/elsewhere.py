@@ -23,7 +23,7 @@ from pathlib import Path
 from capture import OUT
 from places import PLACE_VARIABLE
 
-from lab import agent, mininet_python
+from lab import agent, build, mininet_python
 from lab.build import REPO
 from lab.engine import GuestJob, GuestOutput, get_engine
 
@@ -78,6 +78,7 @@ def _files() -> dict[str, Path]:
             files[path.relative_to(REPO).as_posix()] = path
     files[agent.PROGRAM.relative_to(REPO).as_posix()] = agent.program()
     files |= _libraries(agent.program())
+    files |= build.tc_plugin("sch_zrtt")
     return files
 
 
@@ -120,6 +121,7 @@ def _run(place: str, tests: Iterable[str]) -> Outcomes:
                 args=[place, *tests],
                 files=_files(),
                 modules=MODULES,
+                kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
                 programs=PROGRAMS,
                 memory_mb=MEMORY_MB,
                 timeout_s=TIMEOUT_S,

@@ -53,11 +53,16 @@ def _add_vlan(space: Namespace) -> None:
     space.ip("link", "add", "link", "lo", "name", "lo.5", "type", "vlan", "id", "5")
 
 
+def _add_zrtt(space: Namespace) -> None:
+    space.tc("qdisc", "add", "dev", "lo", "root", "zrtt")
+
+
 BPF = "bpf"
 _PROBES: dict[str, Callable[[Namespace], None]] = {
     BPF: lambda _: _load_program(),
     "netem": _add_netem,
     "vlan": _add_vlan,
+    "zrtt": _add_zrtt,
 }
 
 
