@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zrtt/hint.h>
+
 #include "options.h"
 #include "report.h"
 
@@ -15,7 +17,7 @@ static const char usage[] =
 	"       zrtt-agent status [ DEV ] [ --netns NAME ] [ -j ]\n"
 	"       zrtt-agent { --help | --version }\n"
 	"OPTION := { --encoding { ip | tcp } | --every-packet |\n"
-	"            --to { PREFIX | any } | --cgroup PATH }\n";
+	"            --to { PREFIX | any } | --ipv4-option TYPE | --cgroup PATH }\n";
 
 enum {
 	OPTION_NETNS = 1,
@@ -23,6 +25,7 @@ enum {
 	OPTION_ENCODING,
 	OPTION_EVERY_PACKET,
 	OPTION_TO,
+	OPTION_IPV4_OPTION,
 	OPTION_CGROUP,
 };
 
@@ -32,6 +35,7 @@ static const struct option long_options[] = {
 	{ "encoding",	required_argument, NULL, OPTION_ENCODING },
 	{ "every-packet", no_argument,	   NULL, OPTION_EVERY_PACKET },
 	{ "to",		required_argument, NULL, OPTION_TO },
+	{ "ipv4-option", required_argument, NULL, OPTION_IPV4_OPTION },
 	{ "cgroup",	required_argument, NULL, OPTION_CGROUP },
 	{ "json",	no_argument,	   NULL, 'j' },
 	{ "help",	no_argument,	   NULL, 'h' },
@@ -46,6 +50,7 @@ static const unsigned int known_by[] = {
 	[OPTION_ENCODING]	= 1U << COMMAND_ATTACH,
 	[OPTION_EVERY_PACKET]	= 1U << COMMAND_ATTACH,
 	[OPTION_TO]		= 1U << COMMAND_ATTACH,
+	[OPTION_IPV4_OPTION]	= 1U << COMMAND_ATTACH,
 	[OPTION_CGROUP]		= 1U << COMMAND_ATTACH,
 	['j']			= 1U << COMMAND_STATUS,
 };
@@ -79,6 +84,17 @@ static unsigned int parse_encoding(const char *word)
 	wrong("--encoding must be ip or tcp, not %s", word);
 }
 
+/* 0 and 1 end and pad the list of options. */
+static __u32 parse_ipv4_option(const char *word)
+{
+	char *end;
+	long type = strtol(word, &end, 0);
+
+	if (end == word || *end || type < 2 || type > 255)
+		wrong("--ipv4-option must be 2 .. 255, not %s", word);
+	return type;
+}
+
 static void parse_option(struct options *options, int option)
 {
 	switch (option) {
@@ -97,6 +113,9 @@ static void parse_option(struct options *options, int option)
 	case OPTION_TO:
 		if (scope_parse(&options->scope, optarg))
 			wrong("--to %s: not a prefix", optarg);
+		break;
+	case OPTION_IPV4_OPTION:
+		options->config.ipv4_option = parse_ipv4_option(optarg);
 		break;
 	case OPTION_CGROUP:
 		options->cgroup = optarg;
@@ -138,6 +157,9 @@ static void check(const struct options *options)
 		wrong("%s what?", commands[options->command]);
 	if (options->cgroup && options->config.encoding != ZRTT_AGENT_TCP)
 		wrong("--cgroup is for --encoding tcp");
+	if (options->config.ipv4_option != ZRTT_HINT_IPV4_TYPE &&
+	    options->config.encoding != ZRTT_AGENT_IP)
+		wrong("--ipv4-option is for --encoding ip");
 }
 
 void options_parse(struct options *options, int argc, char **argv)
@@ -145,6 +167,7 @@ void options_parse(struct options *options, int argc, char **argv)
 	const char *name[sizeof(known_by) / sizeof(*known_by)] = { };
 	int index = 0, option;
 
+	options->config.ipv4_option = ZRTT_HINT_IPV4_TYPE;
 	argv[0] = "zrtt-agent";	/* for the messages of getopt_long() */
 	while ((option = getopt_long(argc, argv, "jhV", long_options, &index)) >= 0) {
 		parse_option(options, option);

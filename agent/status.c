@@ -162,9 +162,10 @@ static void print_json(const struct status *status)
 		fputs("null", stdout);
 	fputs(",\"dev\":", stdout);
 	print_string(status->dev);
-	printf(",\"encoding\":\"%s\",\"every_packet\":%s,\"attached\":\"%s\",\"to\":[",
+	printf(",\"encoding\":\"%s\",\"every_packet\":%s,\"ipv4_option\":%u,\"attached\":\"%s\",\"to\":[",
 	       encodings[status->config.encoding],
-	       status->config.every_packet ? "true" : "false", status->attached);
+	       status->config.every_packet ? "true" : "false",
+	       status->config.ipv4_option, status->attached);
 	print_prefixes(&status->scope, "\"%s\"", ",");
 	printf("],\"packets\":%llu,\"stamped\":%llu,\"skipped\":{",
 	       status->packets, status->counters[ZRTT_AGENT_STAMPED]);

@@ -100,7 +100,7 @@ insert_ipv4(struct __sk_buff *skb, const struct bpf_tcp_sock *tcp,
 	packet->ip.ihl = sizeof(*packet) / 4;
 	packet->ip.tot_len = bpf_htons(new_len);
 	packet->ip.check = 0;
-	zrtt_hint_build_ipv4(packet->option, units);
+	zrtt_hint_build_ipv4(packet->option, config.ipv4_option, units);
 	sum = bpf_csum_diff(NULL, 0, (__be32 *)packet, sizeof(*packet), 0);
 	packet->ip.check = ~fold(sum);
 	return insert(skb, packet, sizeof(*packet), ZRTT_HINT_IPV4_LEN, link_len);

@@ -37,6 +37,7 @@ enum zrtt_agent_fate {
 struct zrtt_agent_config {
 	__u32 encoding;		/* enum zrtt_agent_encoding */
 	__u32 every_packet;	/* 1: no sampling */
+	__u32 ipv4_option;	/* type of the IPv4 option, 2 .. 255 */
 };
 
 /* Keys of the maps that hold the scope, longest prefix first. */

@@ -187,7 +187,7 @@ static void qbench_write_headers(struct sk_buff *skb, u32 flow)
 		.daddr = htonl(QBENCH_RECEIVERS + flow % QBENCH_RECEIVERS_MAX),
 	};
 	if (hint)
-		zrtt_hint_build_ipv4((u8 *)(iph + 1),
+		zrtt_hint_build_ipv4((u8 *)(iph + 1), ZRTT_HINT_IPV4_TYPE,
 				     zrtt_hint_from_us((10 + flow % QBENCH_RTTS) * 1000));
 	ip_send_check(iph);
 

@@ -31,6 +31,7 @@ class Status:
     dev: str
     encoding: str
     every_packet: bool
+    ipv4_option: int
     attached: str
     to: Sequence[str]
     packets: int

@@ -197,10 +197,12 @@ zrtt_hint_tcp(const __u8 *area, __u32 len, struct zrtt_hint *hint)
 	return zrtt_hint_walk(area, len, len, &fmt, hint);
 }
 
-/* Write the ZRTT_HINT_IPV4_LEN bytes of the IPv4 option. */
-static inline void zrtt_hint_build_ipv4(__u8 *p, __u16 units)
+/* Write the ZRTT_HINT_IPV4_LEN bytes of the IPv4 option, normally of type
+ * ZRTT_HINT_IPV4_TYPE.
+ */
+static inline void zrtt_hint_build_ipv4(__u8 *p, __u8 type, __u16 units)
 {
-	p[0] = ZRTT_HINT_IPV4_TYPE;
+	p[0] = type;
 	p[1] = ZRTT_HINT_IPV4_LEN;
 	zrtt_hint_put16(p + 2, units);
 }

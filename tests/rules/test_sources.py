@@ -43,7 +43,7 @@ int probe_find(const __u8 *area, __u32 len, struct zrtt_hint *hint)
 
 void probe_build(__u8 *p, __u32 rtt_us)
 {{
-	zrtt_hint_build_ipv4(p, zrtt_hint_from_us(rtt_us));
+	zrtt_hint_build_ipv4(p, ZRTT_HINT_IPV4_TYPE, zrtt_hint_from_us(rtt_us));
 	zrtt_hint_build_ipv6(p, 6, zrtt_hint_from_us(rtt_us));
 	zrtt_hint_build_tcp(p, zrtt_hint_from_us(rtt_us));
 }}

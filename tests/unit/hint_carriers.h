@@ -71,7 +71,7 @@ static inline void build_option(enum carrier carrier, __u8 *p, __u16 units)
 
 	switch (carrier) {
 	case IPV4:
-		zrtt_hint_build_ipv4(p, units);
+		zrtt_hint_build_ipv4(p, ZRTT_HINT_IPV4_TYPE, units);
 		break;
 	case IPV6:
 		zrtt_hint_build_ipv6(header, 6, units);

@@ -37,7 +37,7 @@ static void wire_format_is_the_documented_one(void **state)
 	u8 p[8];
 
 	(void)state;
-	zrtt_hint_build_ipv4(p, 0x1234);
+	zrtt_hint_build_ipv4(p, ZRTT_HINT_IPV4_TYPE, 0x1234);
 	assert_memory_equal(p, ipv4, sizeof(ipv4));
 	zrtt_hint_build_ipv6(p, 6, 0x1234);
 	assert_memory_equal(p, ipv6, sizeof(ipv6));
@@ -379,7 +379,7 @@ static void ipv4_option_number_is_the_callers(void **state)
 	u8 option[4];
 
 	(void)state;
-	zrtt_hint_build_ipv4(option, 1000);
+	zrtt_hint_build_ipv4(option, ZRTT_HINT_IPV4_TYPE, 1000);
 	assert_int_equal(zrtt_hint_ipv4(option, 4, 0x5e, &hint), ZRTT_HINT_NONE);
 	option[0] = 0x5e;
 	assert_int_equal(zrtt_hint_ipv4(option, 4, 0x5e, &hint), ZRTT_HINT_OK);
