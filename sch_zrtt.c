@@ -629,9 +629,9 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 /* Set-up and netlink */
 
 /* A table too large is an error to report, not a reason to kill a process. */
-static struct zrtt_flow *zrtt_alloc_flows(u32 flows)
+static void *zrtt_alloc_table(u32 slots, size_t size)
 {
-	return kvcalloc(flows, sizeof(struct zrtt_flow),
+	return kvcalloc(slots, size,
 			GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
@@ -642,7 +642,7 @@ static struct zrtt_net *zrtt_net_get(struct Qdisc *sch)
 
 	ASSERT_RTNL();
 	if (!net->users)
-		net->conns = kvcalloc(ZRTT_CONNS, sizeof(*net->conns), GFP_KERNEL);
+		net->conns = zrtt_alloc_table(ZRTT_CONNS, sizeof(*net->conns));
 	if (!net->conns)
 		return NULL;
 	net->users++;
@@ -831,7 +831,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 			return -ENOMEM;
 	}
 	if (params.flows != q->params.flows) {
-		slots = zrtt_alloc_flows(params.flows);
+		slots = zrtt_alloc_table(params.flows, sizeof(*slots));
 		if (!slots) {
 			zrtt_net_put(net);
 			return -ENOMEM;
@@ -873,7 +873,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	sch->limit = q->params.limit;
 	q->seed = get_random_u32();
 	q->rnd = get_random_u32();
-	slots = zrtt_alloc_flows(q->params.flows);
+	slots = zrtt_alloc_table(q->params.flows, sizeof(*slots));
 	if (!slots)
 		return -ENOMEM;
 	zrtt_table_init(&q->vars.table, slots, q->params.flows);
