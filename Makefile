@@ -6,9 +6,9 @@
 #   make           the module and the tc plugin, for the running kernel
 #   make install   both, with the man page
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
-#   make install-agent
+#   make install-agent   it, with its man page and systemd unit
 #   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
-#   make bench-check   fail if ZRTT takes over 3 % more instructions than it did
+#   make bench-check     fail if ZRTT takes over 3 % more instructions than it did
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -83,4 +83,4 @@ check-kernel:
 		     "$(KERNEL_MIN) or newer is needed" >&2; exit 1; }
 
 help:
-	@sed -n '4,13s/^#//p' Makefile
+	@sed -n '4,/^$$/s/^#//p' Makefile
