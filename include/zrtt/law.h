@@ -359,7 +359,7 @@ static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
  * @p_q30: P_i, unbounded
  *
  * Above mark_max, P_i counts as odds: of 1 + P_i packets, one passes. A flow that
- * sends too much keeps a share, and its price may rise without bound.
+ * sends too much keeps a share, and its P_i may rise without bound.
  *
  * Return: share that passes, Q16; 1 where P_i marks.
  */
