@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,8 +20,11 @@ HARMLESS = re.compile(r"compiler differs|Skipping BTF generation|^ *(The kernel 
 
 
 def make(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Runs make to its end."""
-    return subprocess.run(["make", *args], cwd=cwd, capture_output=True, text=True, check=False)
+    """Runs make to its end, whatever the flags of a make around it."""
+    env = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    return subprocess.run(
+        ["make", *args], cwd=cwd, env=env, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("series", SERIES)
