@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.build import REPO, BuildError
+from lab.process import said
 
 PROGRAM = REPO / "out" / "agent" / "zrtt-agent"
 """Where its Makefile leaves it."""
@@ -50,11 +51,7 @@ def program() -> Path:
     """The program, after making it; a guest has nothing to make it of."""
     folder = REPO / "agent"
     if folder.exists():
-        make = subprocess.run(
-            ["make", "-s", "-C", folder], capture_output=True, text=True, check=False
-        )
-        if make.returncode:
-            raise BuildError(f"make -C agent: {make.stdout}{make.stderr}".rstrip())
+        said(BuildError, "make", "-s", "-C", folder)
     return PROGRAM
 
 
@@ -74,4 +71,4 @@ def done(*words: str) -> str:
 
 def statuses(*words: str) -> list[Status]:
     """Of all devices, or of those that the words select."""
-    return [Status(**said) for said in json.loads(done("status", *words, "-j"))]
+    return [Status(**device) for device in json.loads(done("status", *words, "-j"))]

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab import bench_build, build
+from lab import build
 from lab.bench_subjects import Cell
 from lab.engine import Engine, GuestError, GuestJob
 from lab.progress import Bar
@@ -44,7 +44,7 @@ def run(engine: Engine, script: str, lines: Sequence[str], seed: int,
     with tempfile.TemporaryDirectory(prefix="zrtt-bench-") as folder:
         plan = Path(folder) / "plan"
         plan.write_text("".join(lines))
-        module = bench_build.qbench(engine.kernel)
+        module = build.kernel_module("qbench", engine.kernel)
         job = GuestJob(
             script=SCRIPTS / script,
             files={plan.name: plan, module.name: module} | build.tc_plugin("sch_zrtt"),

@@ -22,8 +22,6 @@ from lab.bench_subjects import Cell
 from lab.engine import get_engine
 from lab.readings import ResultError
 
-SOURCE = build.REPO / "bench" / "profile.c"
-LIBRARY = "libprofile.so"
 LEAST = 1.0
 """Instructions per packet that are worth a line."""
 CALLER = "qbench_pass_one [qbench]"
@@ -33,15 +31,6 @@ OF_THE_BENCH = ("[qbench]", "delay_tsc", "__const_udelay")
 
 Inlining = tuple[str, ...]
 """Of a function: what it is inlined in, the outermost first, and itself."""
-
-
-def _library() -> Path:
-    flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-
-    def recipe(folder: Path) -> None:
-        build._make(["gcc", *flags, "-o", str(folder / LIBRARY), str(SOURCE)])
-
-    return build._cached("profile", build._digest([SOURCE], *flags), LIBRARY, recipe)
 
 
 def inlined(module: Path, offsets: Sequence[int]) -> dict[int, Inlining]:
@@ -105,7 +94,7 @@ def run(cell: Cell, settings: Settings) -> str:
         out = Path(folder) / "counts"
         text = bench_guest.run(
             engine, "bench_profile.sh", plan([cell], settings), settings.seed,
-            plugins=[f"{_library()},out={out}"],
+            plugins=[f"{build.profiler()},out={out}"],
         )  # fmt: skip
         counts: Counter[int] = Counter()
         for line in out.read_text().splitlines():

@@ -20,11 +20,13 @@ REPO = Path(__file__).resolve().parent.parent
 PLUGIN_COMPAT = REPO / "tc-plugin" / "compat"
 UAPI = REPO / "include" / "uapi"
 
-# What a module or plugin is made of: files and folders, relative to REPO.
+# What a module or plugin is made of: files and folders, relative to REPO. A module's
+# makefile is beside the first.
 MODULE_SOURCES = {
     "sch_zrtt": ("sch_zrtt.c", "Kbuild", "include", "compat-include"),
     "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
+    "qbench": ("bench/qbench.c", "bench/Kbuild", "include/zrtt/hint.h", "compat-include"),
 }
 PLUGIN_SOURCES = {
     "sch_zrtt": "tc-plugin/q_zrtt.c",
@@ -77,20 +79,23 @@ def kernel_module(name: str, kernel: Kernel) -> Path:
     """The module NAME.ko for a kernel."""
     sources = [REPO / source for source in MODULE_SOURCES[name]]
     files = _files(sources)
-    base = REPO if name == "sch_zrtt" else REPO / "lab" / "kmod"
+    product = f"{name}.ko"
 
     def recipe(folder: Path) -> None:
         for file in files:
-            target = folder / file.relative_to(base)
+            target = folder / file.relative_to(REPO)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
+        home = (folder / MODULE_SOURCES[name][0]).parent
         _make(
-            ["make", "-s", "-C", str(kernel.build_dir), f"M={folder}", *kernel.make_args,
+            ["make", "-s", "-C", str(kernel.build_dir), f"M={home}", *kernel.make_args,
              "modules"]
         )  # fmt: skip
+        if home != folder:
+            (home / product).rename(folder / product)
 
     digest = _digest(files, name, kernel.release, *kernel.make_args)
-    return _cached(f"{name}-{kernel.release}", digest, f"{name}.ko", recipe)
+    return _cached(f"{name}-{kernel.release}", digest, product, recipe)
 
 
 def tc_plugin(name: str) -> dict[str, Path]:
@@ -116,3 +121,14 @@ def traffic() -> Path:
         _make(["gcc", *flags, "-o", str(made / "traffic"), *map(str, sources)])
 
     return _cached("traffic", _digest([*sources, *headers], *flags), "traffic", recipe)
+
+
+def profiler() -> Path:
+    """The plugin of QEMU that counts what `lab bench --profile` shows."""
+    source = REPO / "bench" / "profile.c"
+    flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+
+    def recipe(folder: Path) -> None:
+        _make(["gcc", *flags, "-o", str(folder / "libprofile.so"), str(source)])
+
+    return _cached("profile", _digest([source], *flags), "libprofile.so", recipe)
