@@ -79,6 +79,11 @@ class Connection:
         return self._info(TOTAL_RETRANS_AT)
 
     @property
+    def ports(self) -> tuple[int, int]:
+        """The sender's and the receiver's: two connections may share one of them."""
+        return self.port, self.near.getpeername()[1]
+
+    @property
     def port(self) -> int:
         """The sender's."""
         return self.near.getsockname()[1]

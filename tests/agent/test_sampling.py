@@ -23,12 +23,12 @@ EVERY_S = 0.005
 STEPS_MS = (80, 60, 45, 33, 24, 18, 13, 9)
 
 
-def hinted_by_port(packets: Iterable[Packet]) -> dict[int, list[Packet]]:
+def hinted_by_ports(packets: Iterable[Packet]) -> dict[tuple[int, int], list[Packet]]:
     """The packets with hints of each connection."""
-    found: dict[int, list[Packet]] = defaultdict(list)
+    found: dict[tuple[int, int], list[Packet]] = defaultdict(list)
     for packet in packets:
         if packet.hints:
-            found[packet.ports[0]].append(packet)
+            found[packet.ports].append(packet)
     return found
 
 
@@ -46,8 +46,8 @@ def test_a_connection_is_sampled(net: Network, agent: Agent, encoding: str, fami
         for _ in range(int(SECONDS / 0.004)):
             one.trickle(0.001)
             other.trickle(0.001)
-        hinted = hinted_by_port(seen.packets())
-        assert set(hinted) == {one.port, other.port}
+        hinted = hinted_by_ports(seen.packets())
+        assert set(hinted) == {one.ports, other.ports}
         assert agent.status().stamped == sum(map(len, hinted.values()))
     for packets in hinted.values():
         assert len(packets) >= SECONDS * 1000 / SAMPLE_MS / 2
@@ -66,7 +66,7 @@ def test_a_fall_is_said_at_once(net: Network, agent: Agent, encoding: str, famil
         for delay_ms in STEPS_MS[1:]:
             net.delay(delay_ms, "change")
             flow.trickle(0.12, EVERY_S)
-        hinted = hinted_by_port(seen.packets())[flow.port]
+        hinted = hinted_by_ports(seen.packets())[flow.ports]
     early = [pair for pair in pairwise(hinted) if pair[1].sent_ms - pair[0].sent_ms < EARLY_MS]
     assert len(early) >= 3
     assert all(fell(*pair) for pair in early)
