@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab import build, result, spec, topology
-from lab.engine import GuestJob, get_engine
+from lab.engine import Engine, GuestJob, GuestOutput, get_engine
 from lab.progress import Progress
 from lab.scenario import Scenario
 
@@ -16,6 +17,20 @@ MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
 """Of qdiscs that the kernel has and Debian 12's tc does not know."""
 MEMORY_BASE_MB = 512
+
+
+@dataclass(frozen=True)
+class Around:
+    """What else goes on in the guest: a script that runs the scenario's, $LAB/scenario."""
+
+    script: Path
+    args: Sequence[str] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def wrap(self, job: GuestJob) -> GuestJob:
+        """The job with it."""
+        files = {**job.files, **self.files, "scenario": job.script}
+        return replace(job, script=self.script, args=self.args, files=files)
 
 
 def _watcher(progress: Progress) -> Callable[[str], None]:
@@ -47,10 +62,18 @@ def _memory_mb(scenario: Scenario) -> int:
     return MEMORY_BASE_MB + 3 * buffers // 2**20
 
 
-def run(scenario: Scenario, *, command: str = "", progress: Progress | None = None,
-        timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
+def run(scenario: Scenario, *, command: str = "", around: Around | None = None,
+        progress: Progress | None = None, timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
     """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result."""
     engine = get_engine(scenario.kernel)
+    output = guest_output(scenario, engine, around=around, progress=progress, timeout_s=timeout_s)
+    return result.compute(scenario, output, engine.kernel.release, engine.clock, command)
+
+
+def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = None,
+                 progress: Progress | None = None,
+                 timeout_s: float = 3600.0) -> GuestOutput:  # fmt: skip
+    """What a guest said of a scenario, and of what went on around it."""
     names = module_names(scenario)
     with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
         script, traffic = Path(folder) / "script", Path(folder) / "spec"
@@ -69,5 +92,4 @@ def run(scenario: Scenario, *, command: str = "", progress: Progress | None = No
             timeout_s=timeout_s,
             watch=_watcher(progress) if progress else None,
         )
-        output = engine.run(job)
-    return result.compute(scenario, output, engine.kernel.release, engine.clock, command)
+        return engine.run(around.wrap(job) if around else job)
