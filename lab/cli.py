@@ -18,6 +18,7 @@ from lab.commands import (
     figures,
     flent,
     kernel,
+    longrun,
     mininet,
     run,
     sweep,
@@ -31,7 +32,8 @@ from lab.scenario import ScenarioError
 from lab.units import UnitError
 
 COMMANDS = (
-    run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost, kernel,
+    run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
+    longrun, kernel,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
