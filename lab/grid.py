@@ -10,17 +10,19 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from lab.background import Background
 from lab.churn import Churn
 from lab.scenario import (
     Scenario,
-    ScenarioError,
     Step,
     parse_cc,
     parse_ecn,
+    parse_gso,
     parse_hint,
     parse_hops,
     parse_liar,
     parse_rtts,
+    parse_starts,
 )
 from lab.udp import Udp
 from lab.units import parse_rate
@@ -32,12 +34,6 @@ class GridError(ValueError):
     """A sweep file that makes no sense; the message names the file and the key."""
 
 
-def _switch(text: str) -> bool:
-    if text not in ("on", "off"):
-        raise ScenarioError("on or off")
-    return text == "on"
-
-
 # What an option of `lab run` means for the Scenario.
 FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "rate": lambda text: {"rate_bps": parse_rate(text)},
@@ -45,7 +41,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "sessions": lambda text: {"sessions": int(text)},
     "cc": lambda text: {"cc": parse_cc(text)},
     "ecn": lambda text: dict(zip(("ecn", "ecn_share"), parse_ecn(text), strict=True)),
-    "gso": lambda text: {"gso": _switch(text)},
+    "gso": lambda text: {"gso_segs": parse_gso(text)},
     "hint": lambda text: dict(zip(("hint", "hint_share"), parse_hint(text), strict=True)),
     "liar": lambda texts: {"liars": dict(map(parse_liar, texts))},
     "warmup": lambda text: {"warmup_s": float(text)},
@@ -56,9 +52,11 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "reverse": lambda text: {"reverse": int(text)},
     "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
     "back": lambda text: {"back": text},
+    "start": lambda text: {"starts_s": parse_starts(text)},
+    "background": lambda text: {"background": Background.parse(text)},
 }
 REPEATED = ("liar", "step", "udp")
-EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back")
+EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back", "start", "background")
 """Options that few cells have."""
 
 

@@ -139,8 +139,8 @@ def _link_up(netns: str, device: str, address: str, peer: str, peer_mac: str) ->
     ]
 
 
-def _one_packet_each(scenario: Scenario) -> list[str]:
-    return [] if scenario.gso else ["link set eth0 gso_max_segs 1"]
+def _segments(scenario: Scenario) -> list[str]:
+    return [f"link set eth0 gso_max_segs {scenario.gso_segs}"] if scenario.gso_segs else []
 
 
 def host_lines(scenario: Scenario, host: Host) -> list[str]:
@@ -148,7 +148,7 @@ def host_lines(scenario: Scenario, host: Host) -> list[str]:
     here, there = (f"10.{host.kind}.{host.number}.{end}" for end in (2, 1))
     mac, router_mac = (_mac(host.kind, host.number, side) for side in (2, 1))
     ecn = " features ecn" if scenario.ecn and host.rtt_ms is not None else ""
-    settings = [*_one_packet_each(scenario), f"route add default via {there}{ecn}"]
+    settings = [*_segments(scenario), f"route add default via {there}{ecn}"]
     if scenario.ecn_mixed:
         settings.append(f"route add {host.peer(plain=True)} via {there}")
     lines = [
@@ -161,6 +161,12 @@ def host_lines(scenario: Scenario, host: Host) -> list[str]:
         *settings,
         "END",
     ]
+    rate_bps = scenario.background.rate_bps
+    if rate_bps and host.kind == CROSS:
+        lines += [
+            f"tc -n {host.name} qdisc add dev eth0 root handle 1: htb default 1",
+            f"tc -n {host.name} class add dev eth0 parent 1: classid 1:1 {htb(rate_bps)}",
+        ]
     if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
         lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
     return lines
@@ -192,7 +198,7 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
         "END",
         *_link_up(far, "eth0", far_address(hop), near_address, near_mac),
         *([f"addr add {plain}/24 dev eth0"] if scenario.ecn_mixed else []),
-        *(_one_packet_each(scenario) if last and scenario.reverse else []),
+        *(_segments(scenario) if last and scenario.reverse else []),
         f"route add {'default' if last else HOSTS_NET} via {near_address}",
         "END",
     ]  # fmt: skip

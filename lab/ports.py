@@ -5,11 +5,12 @@ from __future__ import annotations
 
 FIRST_PORT = 5001
 MAX_FLOWS = 4000
-# Those whose low bits no flow has, if there are no more of them than this.
+# Those whose low bits no flow has, if there are no more of them than this. Reverse flows cross
+# another queue, so theirs may be any.
 UDP_PORT, MAX_UDP = 9001, 15
 SHORT_PORT = 9016
 CROSS_PORT, MAX_CROSS = 9017, 32
-REVERSE_PORT, MAX_REVERSE = 9049, 40
+REVERSE_PORT, MAX_REVERSE = 9049, 2000
 _METER_CLASS_FLOWS, _METER_FLOWS = 2, 4096
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from lab import build, result, spec, topology
 from lab.engine import Engine, GuestJob, GuestOutput, get_engine
 from lab.progress import Progress
-from lab.scenario import Scenario
+from lab.scenario import CCS, Scenario
 
 MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
@@ -44,12 +44,14 @@ def _watcher(progress: Progress) -> Callable[[str], None]:
 
 def module_names(scenario: Scenario) -> list[str]:
     """This project's modules that a scenario needs."""
-    return ["sch_meter", *_known(MODULE_OF_QDISC, scenario)]
+    congestion = [CCS[cc] for cc in scenario.ccs if CCS[cc] in build.MODULE_SOURCES]
+    return ["sch_meter", *_known(MODULE_OF_QDISC, scenario), *dict.fromkeys(congestion)]
 
 
 def plugin_names(scenario: Scenario) -> list[str]:
     """The modules, ours or not, that a scenario needs a tc plugin of ours for."""
-    return [*module_names(scenario), *_known(PLUGIN_OF_QDISC, scenario)]
+    names = [*module_names(scenario), *_known(PLUGIN_OF_QDISC, scenario)]
+    return [name for name in names if name in build.PLUGIN_SOURCES]
 
 
 def _known(names: Mapping[str, str], scenario: Scenario) -> list[str]:

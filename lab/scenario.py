@@ -8,10 +8,11 @@ import shlex
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.background import Background
 from lab.churn import MAX_FLOWS as MAX_SHORT_FLOWS
 from lab.churn import Arrival, Churn
 from lab.engine import KERNELS
-from lab.options import ScenarioError, words
+from lab.options import ScenarioError
 from lab.ports import (
     CROSS_PORT,
     FIRST_PORT,
@@ -21,50 +22,22 @@ from lab.ports import (
     MAX_UDP,
     REVERSE_PORT,
 )
+from lab.step import Phase, Step
 from lab.udp import Udp
-from lab.units import UnitError, parse_rate, parse_time
+from lab.units import UnitError, parse_time
 
-CCS = {"reno": "tcp_cong", "cubic": "tcp_cubic", "bbr": "tcp_bbr"}
+CCS = {
+    "reno": "tcp_cong", "cubic": "tcp_cubic", "bbr": "tcp_bbr", "bic": "tcp_bic",
+    "htcp": "tcp_htcp", "hybla": "tcp_hybla", "highspeed": "tcp_highspeed",
+    "scalable": "tcp_scalable", "libra": "tcp_libra", "nrhstcp": "tcp_nrhstcp", "exp": "tcp_exp",
+}  # fmt: skip
+"""Congestion controls, and their modules: the kernel's, or in cc/."""
 MAX_RTTS = 250
 MIN_RATE_BPS = 10_000
 MAX_RTT_MS = 4000.0
 MAX_HOPS = 4
-
-
-@dataclass(frozen=True)
-class Step:
-    """A change of the path while traffic runs."""
-
-    at_s: float
-    """Since the start of the traffic, warm-up included."""
-    rate_bps: int | None = None
-    delay_ms: float | None = None
-    """Added to every RTT."""
-
-    @classmethod
-    def parse(cls, text: str) -> Step:
-        """Reads "t=30 rate=5mbit delay=20ms"."""
-        option = f"--step {text!r}"
-        given = words(text, option, needed=("t",), others=("rate", "delay"))
-        if len(given) < 2:
-            raise ScenarioError(f"{option}: neither rate nor delay")
-        try:
-            return cls(
-                at_s=float(given["t"]),
-                rate_bps=parse_rate(given["rate"]) if "rate" in given else None,
-                delay_ms=parse_time(given["delay"]) if "delay" in given else None,
-            )
-        except ValueError as error:
-            raise ScenarioError(f"{option}: {error}") from error
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A part of the measured interval in which the bottleneck's rate stays."""
-
-    from_s: float
-    to_s: float
-    rate_bps: int
+MAX_GSO_SEGS = 44
+"""What 64 kB hold."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +76,8 @@ class Scenario:
     ecn: bool = True
     ecn_share: float = 1.0
     """Share of the flows that negotiate it if ECN is on, spread evenly."""
-    gso: bool = False
+    gso_segs: int = 1
+    """Segments of a super-packet at most; 0: as many as the kernel makes."""
     hint: str = "packet"
     """packet, sampled or none, of the flows that hint."""
     hint_share: float = 1.0
@@ -124,6 +98,9 @@ class Scenario:
     """Of flows that cross one router only, at each."""
     back: str = ""
     """A qdisc of the router for what goes back to each host, behind its delay."""
+    starts_s: tuple[float, ...] = ()
+    """When the flows of each RTT start, and some of 3 s later; empty: at once."""
+    background: Background = Background()
     sample_ms: int = 0
 
     def check(self) -> Scenario:
@@ -136,9 +113,18 @@ class Scenario:
         flows = len(self.rtts_ms) * self.sessions
         self._require(1 <= flows <= MAX_FLOWS, f"--sessions: 1 to {MAX_FLOWS} flows in all")
         self._require(
-            bool(self.cc) and all(cc in CCS for cc in self.cc),
-            f"--cc: one of {', '.join(CCS)}, or mix:A,B",
+            bool(self.cc) and all(cc in CCS for cc in self.ccs),
+            f"--cc, --background: one of {', '.join(CCS)}; or mix:A,B",
         )
+        self._require(0 <= self.gso_segs <= MAX_GSO_SEGS, f"--gso: at most {MAX_GSO_SEGS} segments")
+        self._require(
+            len(self.starts_s) in (0, len(self.rtts_ms)), "--start: as many as there are RTTs"
+        )
+        self._require(
+            all(0 <= start < self.total_s for start in self.starts_s), "--start: outside the run"
+        )
+        slowest = self.background.rate_bps
+        self._require(slowest is None or slowest >= MIN_RATE_BPS, "--background: at least 10kbit")
         self._require(0 <= self.reverse <= MAX_REVERSE, f"--reverse: 0 to {MAX_REVERSE} flows")
         self._require(1 <= self.hops <= MAX_HOPS, f"--hops: 1 to {MAX_HOPS} routers")
         self._require(
@@ -182,6 +168,11 @@ class Scenario:
         return self.warmup_s + self.duration_s
 
     @property
+    def gso(self) -> bool:
+        """Whether there are super-packets."""
+        return self.gso_segs != 1
+
+    @property
     def qdisc_words(self) -> list[str]:
         """The qdisc under test, as tc's words."""
         return shlex.split(self.qdisc)
@@ -214,7 +205,7 @@ class Scenario:
         return [
             self._flow(
                 index, index, self.cross_rtts_ms[index % per_hop], CROSS_PORT,
-                hop=index // per_hop + 1,
+                hop=index // per_hop + 1, cc=self.background_cc_of(index),
             )
             for index in range(self.hops * per_hop)
         ]  # fmt: skip
@@ -225,9 +216,12 @@ class Scenario:
         hosts = len(self.rtts_ms)
         spread = [(2 * index + 1) * hosts // (2 * self.reverse) for index in range(self.reverse)]
         return [
-            self._flow(index, host, self.rtts_ms[host], REVERSE_PORT, reverse=True)
+            self._flow(
+                index, host, self.rtts_ms[host], REVERSE_PORT,
+                reverse=True, cc=self.background_cc_of(index),
+            )
             for index, host in enumerate(spread)
-        ]
+        ]  # fmt: skip
 
     @property
     def all_flows(self) -> list[Flow]:
@@ -240,15 +234,14 @@ class Scenario:
             host=host,
             port=first_port + index,
             rtt_ms=rtt_ms,
-            cc=self.cc_of(index),
             ecn=self.ecn_of(index),
             hint=self.hint_of(index),
-            **{"hint_factor": 1.0, **others},
+            **{"cc": self.cc_of(index), "hint_factor": 1.0, **others},
         )
 
     @property
     def short_flows(self) -> list[Arrival]:
-        """All short flows; the share that hints and the CCs are those of the long ones."""
+        """All short flows; the share that hints is that of the long ones."""
         if not self.churn:
             return []
         hosts = len(self.rtts_ms)
@@ -257,6 +250,15 @@ class Scenario:
     def cc_of(self, index: int) -> str:
         """In turn."""
         return self.cc[index % len(self.cc)]
+
+    def background_cc_of(self, index: int) -> str:
+        """That of a flow of the background."""
+        return self.background.cc or self.cc_of(index)
+
+    @property
+    def ccs(self) -> list[str]:
+        """All that are in use, each once."""
+        return [cc for cc in dict.fromkeys([*self.cc, self.background.cc]) if cc]
 
     def hint_of(self, index: int) -> str:
         """Its mode, of a flow that hints."""
@@ -307,6 +309,23 @@ def parse_rtts(text: str, option: str = "--rtts") -> tuple[float, ...]:
     if count < 2:
         raise ScenarioError(f"{option}: a range has at least two RTTs")
     return tuple(first + (last - first) * i / (count - 1) for i in range(count))
+
+
+def parse_gso(text: str) -> int:
+    """Reads on, off, or how many segments a super-packet may have."""
+    if text in ("on", "off"):
+        return int(text == "off")
+    if not text.isdecimal() or int(text) < 2:
+        raise ScenarioError(f"--gso {text!r}: want on, off or a number of segments from 2 on")
+    return int(text)
+
+
+def parse_starts(text: str) -> tuple[float, ...]:
+    """Reads "0,100,200", in seconds."""
+    try:
+        return tuple(map(float, text.split(",")))
+    except ValueError as error:
+        raise ScenarioError(f"--start {text!r}: want seconds, as 0,100") from error
 
 
 def parse_cc(text: str) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ import random
 from lab import network
 from lab.network import Host, Queue
 from lab.ports import SHORT_PORT, UDP_PORT
-from lab.scenario import Flow, Scenario, Step
+from lab.scenario import Flow, Scenario
+from lab.step import Step
 
 START_SPREAD_MS = 3000
 SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
@@ -71,6 +72,12 @@ def _peer(scenario: Scenario, host: Host, index: int) -> str:
     return host.peer(plain=scenario.ecn_mixed and not scenario.ecn_of(index))
 
 
+def _start_ms(scenario: Scenario, flow: Flow) -> int:
+    """The earliest that it starts."""
+    late = scenario.starts_s and not flow.hop and not flow.reverse
+    return _ms(scenario.starts_s[flow.host]) if late else 0
+
+
 def _flow_line(scenario: Scenario, flow: Flow, host: Host, start_ms: int) -> str:
     return (
         f"{'reverse' if flow.reverse else 'flow'} {host.name} {_peer(scenario, host, flow.index)}"
@@ -83,7 +90,8 @@ def _short_lines(scenario: Scenario) -> list[str]:
     hosts = [host for host in network.hosts(scenario) if host.kind == network.LONG]
     return [
         f"short {hosts[arrival.host].name} {_peer(scenario, hosts[arrival.host], index)}"
-        f" {scenario.cc_of(index)} {arrival.at_ms} {arrival.size_bytes} {scenario.hint_of(index)}"
+        f" {scenario.background_cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
+        f" {scenario.hint_of(index)}"
         for index, arrival in enumerate(scenario.short_flows)
     ]
 
@@ -111,7 +119,8 @@ def spec(scenario: Scenario) -> str:
     for flow in scenario.all_flows:
         host = found[network.CROSS if flow.hop else network.LONG, flow.host]
         lines.append(f"receiver {network.behind(scenario, host.last_hop)}")
-        lines.append(_flow_line(scenario, flow, host, spread.randrange(START_SPREAD_MS)))
+        start_ms = _start_ms(scenario, flow) + spread.randrange(START_SPREAD_MS)
+        lines.append(_flow_line(scenario, flow, host, start_ms))
     lines.append("receiver rx")
     lines += _udp_lines(scenario)
     if scenario.churn:

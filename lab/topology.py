@@ -37,8 +37,8 @@ _QDISC_MODULES = {"fq_codel": "", "pfifo": "", "bfifo": "", "zrtt": "", "meter":
 def modules(scenario: Scenario) -> list[str]:
     """The guest kernel's modules a scenario needs."""
     qdiscs = [_QDISC_MODULES.get(kind, f"sch_{kind}") for kind in scenario.qdisc_kinds]
-    congestion = [CCS[cc] for cc in scenario.cc if cc != "reno"]
-    return [*MODULES, *filter(None, qdiscs), *dict.fromkeys(congestion)]
+    congestion = [CCS[cc] for cc in scenario.ccs if cc != "reno"]
+    return [*MODULES, *filter(None, qdiscs), *congestion]
 
 
 def script(scenario: Scenario) -> str:

@@ -40,8 +40,8 @@ def add(commands: Commands) -> None:
                    help=f"{', '.join(CCS)} or mix:A,B given to the flows in turn")  # fmt: skip
     p.add_argument("--ecn", default="on", metavar="on|off|FRACTION",
                    help="all flows, none, or that fraction of them negotiate ECN")  # fmt: skip
-    p.add_argument("--gso", choices=("on", "off"), default="off",
-                   help="super-packets through the qdisc")  # fmt: skip
+    p.add_argument("--gso", default="off", metavar="on|off|N",
+                   help="super-packets through the qdisc, of N segments at most")  # fmt: skip
     p.add_argument("--hint", default="packet", metavar="MODE",
                    help="RTT hint in each packet, sampled (50 ms of each 500), none, or the "
                    "fraction of flows that hint in each packet")  # fmt: skip
@@ -71,6 +71,13 @@ def add(commands: Commands) -> None:
     p.add_argument("--back", metavar="WORDS",
                    help="a qdisc of the router on its link to each host, behind the delay: what "
                    "ACKs cross, so that zrtt sees both directions")  # fmt: skip
+    p.add_argument("--start", metavar="S,S,...",
+                   help="when the flows of each RTT start, in seconds, or up to 3 s "
+                   "later")  # fmt: skip
+    p.add_argument("--background", metavar="'cc=NAME rate=R'",
+                   help="the congestion control of flows that cross one router, of those the "
+                   "other way and of short flows, and the rate of the links of hosts of the "
+                   "first")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",

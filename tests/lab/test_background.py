@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Flows that start late, super-packets of some segments, and who shares a part of the path."""
+
+from __future__ import annotations
+
+import pytest
+
+from lab import build, grid, runner, spec, topology
+from lab.background import Background
+from lab.churn import Churn
+from lab.scenario import CCS, Scenario, ScenarioError, parse_gso, parse_starts
+from lab.spec import START_SPREAD_MS
+
+SHARED = Scenario(
+    rtts_ms=(20.0, 40.0), hops=2, cross_rtts_ms=(30.0,), reverse=1, cc=("cubic", "bbr"),
+    churn=Churn.parse("load=5% size=web"), background=Background.parse("cc=htcp rate=5mbit"),
+)  # fmt: skip
+
+
+def test_background_is_read() -> None:
+    assert Background.parse("cc=reno rate=100mbit") == Background("reno", 100_000_000)
+    assert Background.parse("cc=bic") == Background("bic", None)
+    for text in ("reno", "cc=", "rate=fast", "cc=reno delay=3ms"):
+        with pytest.raises(ScenarioError, match="--background"):
+            Background.parse(text)
+    for bad in ("cc=vegas", "rate=1kbit"):
+        with pytest.raises(ScenarioError, match="--background"):
+            Scenario(background=Background.parse(bad)).check()
+
+
+def test_background_has_a_congestion_control_of_its_own() -> None:
+    assert [flow.cc for flow in SHARED.flows] == ["cubic", "bbr"]
+    assert {flow.cc for flow in SHARED.cross_flows + SHARED.reverse_flows} == {"htcp"}
+    lines = [line.split() for line in spec.spec(SHARED).splitlines()]
+    assert {line[3] for line in lines if line[0] == "short"} == {"htcp"}
+    assert {"tcp_cubic", "tcp_bbr", "tcp_htcp"} <= set(topology.modules(SHARED))
+    alike = Scenario(cc=("cubic", "bbr"), hops=2, cross_rtts_ms=(30.0,))
+    assert [flow.cc for flow in alike.cross_flows] == ["cubic", "bbr"]
+
+
+def test_links_of_the_background_alone_are_slow() -> None:
+    limited = [line for line in topology.script(SHARED).splitlines() if "rate 5000000bit" in line]
+    assert [line.split()[2] for line in limited] == ["c0", "c1"]
+
+
+def test_late_flows_start_in_their_own_seconds() -> None:
+    scenario = Scenario(rtts_ms=(20.0, 40.0), sessions=2, reverse=1, starts_s=(0.0, 30.0)).check()
+    lines = [line.split() for line in spec.spec(scenario).splitlines()]
+    late = {line[3]: int(line[5]) // START_SPREAD_MS for line in lines if "cubic" in line}
+    assert [late[str(flow.port)] for flow in scenario.all_flows] == [0, 0, 10, 10, 0]
+    assert parse_starts("0,2.5") == (0.0, 2.5)
+    for bad in ((0.0,), (0.0, 80.0), (-1.0, 0.0)):
+        with pytest.raises(ScenarioError, match="--start"):
+            Scenario(rtts_ms=(20.0, 40.0), starts_s=bad).check()
+    with pytest.raises(ScenarioError, match="--start"):
+        parse_starts("now")
+
+
+def test_super_packets_of_some_segments() -> None:
+    assert [parse_gso(text) for text in ("on", "off", "8")] == [0, 1, 8]
+    for text in ("1", "some", "-2"):
+        with pytest.raises(ScenarioError, match="--gso"):
+            parse_gso(text)
+    with pytest.raises(ScenarioError, match="--gso"):
+        Scenario(gso_segs=45).check()
+    scripts = {segs: topology.script(Scenario(gso_segs=segs)) for segs in (0, 1, 8)}
+    assert "gso_max_segs" not in scripts[0]
+    assert "gso_max_segs 1\n" in scripts[1]
+    assert "gso_max_segs 8\n" in scripts[8]
+    assert [Scenario(gso_segs=segs).gso for segs in (0, 1, 8)] == [True, False, True]
+
+
+def test_options_of_a_sweep() -> None:
+    fields = {"start": "0,9", "background": "cc=reno", "gso": "4"}
+    made = Scenario(rtts_ms=(1.0, 2.0), **{
+        key: value for name, text in fields.items() for key, value in grid.FIELDS[name](text).items()
+    }).check()  # fmt: skip
+    assert (made.starts_s, made.background.cc, made.gso_segs) == ((0.0, 9.0), "reno", 4)
+
+
+def test_modules_of_congestion_controls() -> None:
+    """Those that the lab has sources for are inserted; the others are the kernel's."""
+    for cc, module in CCS.items():
+        own = module in runner.module_names(Scenario(cc=(cc,)))
+        assert own == (module in build.MODULE_SOURCES)
+        assert module not in runner.plugin_names(Scenario(cc=(cc,)))
