@@ -11,7 +11,7 @@ from lab.summary import group, natural
 from lab.table import Row
 
 MORE_IS_BETTER = (
-    "jain", "utilisation", "min_phase_utilisation", "tcp_share", "goodput_mean_mbps",
+    "jain", "jain_all", "utilisation", "min_phase_utilisation", "tcp_share", "goodput_mean_mbps",
     "cross_mean_mbps", "reverse_mean_mbps",
 )  # fmt: skip
 DIGITS = 4

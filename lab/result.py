@@ -24,7 +24,7 @@ STARVED_MAX = 0.2
 """A receiver with many holes to keep may briefly close its window: up to 7 % seen."""
 
 
-DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio")
+DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio", "drop_rate")
 """Figures that follow from the others, in the JSON for its readers."""
 
 
@@ -110,6 +110,11 @@ class Result:
     def tcp_share(self) -> float:
         """Utilisation by TCP alone."""
         return self.utilisation - sum(stream.delivered_mbps for stream in self.udp) / self.rate_mbps
+
+    @property
+    def drop_rate(self) -> float:
+        """Of the packets that came to the queues."""
+        return self.drops / (self.packets + self.drops)
 
     @property
     def min_phase_utilisation(self) -> float:

@@ -82,6 +82,10 @@ def _mean_goodput(flows: Sequence[FlowResult]) -> float:
     return fmean(flow.goodput_mbps for flow in flows) if flows else math.nan
 
 
+def _goodputs(flows: Sequence[FlowResult]) -> str:
+    return ";".join(f"{flow.goodput_mbps:.6g}" for flow in flows)
+
+
 def _liar_share(scenario: Scenario, done: Result) -> float:
     lied = [done.flows[index].goodput_mbps for index in scenario.liars]
     return max(lied) / fmean(flow.goodput_mbps for flow in done.flows) if lied else math.nan
@@ -128,13 +132,15 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         marks=done.marks,
         drops=done.drops,
         retransmits=sum(flow.retransmits for flow in done.flows),
-        goodputs_mbps=";".join(f"{flow.goodput_mbps:.6g}" for flow in done.flows),
+        goodputs_mbps=_goodputs(done.flows),
         wall_s=done.wall_s,
         reruns=done.reruns,
         release=done.kernel,
         revision=revision(),
         inputs=inputs,
         command=point.command,
+        drop_rate=done.drop_rate,
+        cross_goodputs_mbps=_goodputs(done.cross),
     )
 
 

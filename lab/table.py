@@ -10,11 +10,15 @@ from __future__ import annotations
 import csv
 import fcntl
 import io
+import math
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, fields
+from dataclasses import MISSING, astuple, dataclass, fields
 from pathlib import Path
+
+from lab.result import jain
+from lab.scenario import parse_cc
 
 
 class TableError(RuntimeError):
@@ -83,6 +87,32 @@ class Row:
     inputs: str
     """Hash of all that the run was made of."""
     command: str
+    # What an older table lacks.
+    drop_rate: float = math.nan
+    """Of the packets that came to the queue."""
+    cross_goodputs_mbps: str = ""
+    """Of each flow that crosses one router only, as the others."""
+
+    @property
+    def jain_all(self) -> float:
+        """Jain's index, flows that cross one router only included."""
+        return jain([*self.goodputs, *self.cross_goodputs])
+
+    @property
+    def last_cc_mbps(self) -> float:
+        """Goodput of all flows that have the last of the congestion controls given in turn."""
+        turns = len(parse_cc(self.cc))
+        return sum(self.goodputs[turns - 1 :: turns] + self.cross_goodputs[turns - 1 :: turns])
+
+    @property
+    def goodputs(self) -> list[float]:
+        """Of each flow, Mbit/s."""
+        return _numbers(self.goodputs_mbps)
+
+    @property
+    def cross_goodputs(self) -> list[float]:
+        """Of each that crosses one router only."""
+        return _numbers(self.cross_goodputs_mbps)
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -90,13 +120,18 @@ class Row:
         return (self.command, self.release, self.inputs)
 
 
+def _numbers(text: str) -> list[float]:
+    return [float(word) for word in text.split(";") if word]
+
+
 COLUMNS = tuple(field.name for field in fields(Row))
+FEWEST = sum(field.default is MISSING for field in fields(Row))
 METRICS = (
-    "jain", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
-    "goodput_mean_mbps", "max_class_ratio", "liar_share", "fct_mean_s", "fct_p95_s",
+    "jain", "jain_all", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
+    "goodput_mean_mbps", "max_class_ratio", "last_cc_mbps", "liar_share", "fct_mean_s", "fct_p95_s",
     "short_unfinished", "cross_mean_mbps", "reverse_mean_mbps",
     "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
-    "marks", "drops", "retransmits",
+    "marks", "drops", "drop_rate", "retransmits",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""
@@ -111,16 +146,16 @@ def _line(values: tuple[object, ...]) -> str:
 
 
 def load(path: Path) -> list[Row]:
-    """Reads a table. A last line that was cut short is not there."""
+    """Reads a table, or one of an older laboratory. A last line that was cut short is not there."""
     text = path.read_text()
     whole = text[: text.rfind("\n") + 1]
     head, *records = list(csv.reader(io.StringIO(whole))) or [[]]
-    if tuple(head) != COLUMNS:
+    if tuple(head) != COLUMNS[: max(len(head), FEWEST)]:
         raise TableError(f"{path}: not a table of this laboratory; its columns are others")
     rows = []
     for number, record in enumerate(records, 2):
         try:
-            pairs = zip(fields(Row), record, strict=True)
+            pairs = zip(fields(Row)[: len(head)], record, strict=True)
             rows.append(Row(*(_TYPES[str(field.type)](value) for field, value in pairs)))
         except ValueError as error:
             raise TableError(f"{path}: row {number}: {error}") from error
@@ -141,10 +176,18 @@ class Table:
             self._write(_line(COLUMNS))
         self.rows = load(path)
         self._cut_torn_line()
+        self._give_columns()
 
     def _cut_torn_line(self) -> None:
         self._file.seek(0)
         self._file.truncate(self._file.read().rfind(b"\n") + 1)
+
+    def _give_columns(self) -> None:
+        """To a table of an older laboratory."""
+        self._file.seek(0)
+        if self._file.readline() != _line(COLUMNS).encode():
+            self._file.truncate(0)
+            self._write("".join(map(_line, [COLUMNS, *map(astuple, self.rows)])))
 
     def _write(self, line: str) -> None:
         """One system call: another reader sees all of it or nothing."""

@@ -42,7 +42,7 @@ class Spread:
 
 def _per_connection(row: Row) -> list[float]:
     """Goodput of each connection: of all its sessions together."""
-    goodputs = [float(text) for text in row.goodputs_mbps.split(";")]
+    goodputs = row.goodputs
     return [
         sum(goodputs[first : first + row.sessions])
         for first in range(0, len(goodputs), row.sessions)

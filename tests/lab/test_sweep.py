@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 import csv
+import math
 import shlex
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -327,6 +329,7 @@ def test_row_holds_the_run(load: Callable[[str], Sweep], tmp_path: Path) -> None
         "sojourn_p99_ms": "33", "sojourn_max_ms": "41", "marks": "14", "drops": "2",
         "retransmits": "7", "goodputs_mbps": "1.25;1.5", "wall_s": "2.5", "reruns": "1",
         "release": "uml-release", "inputs": "1", "command": point.command,
+        "drop_rate": "0.00199601", "cross_goodputs_mbps": "",
     }  # fmt: skip
 
 
@@ -337,6 +340,36 @@ def test_torn_line_is_cut_off(load: Callable[[str], Sweep], tmp_path: Path) -> N
     assert len(table.load(path)) == 17
     assert do(plan, path, guests) == sweep.Outcome(known=17, done=1)
     assert len({row.command for row in table.load(path)}) == 18
+
+
+def test_older_table_gets_the_columns_it_lacks(
+    load: Callable[[str], Sweep], tmp_path: Path
+) -> None:
+    plan, path, guests = load(GRID), tmp_path / "t.csv", FakeGuests()
+    do(plan, path, guests)
+    newer, commands = path.read_text(), [row.command for row in table.load(path)]
+    cut = [line.rsplit(",", 2)[0] for line in newer.splitlines()]
+    path.write_text("".join(f"{line}\n" for line in cut))
+    assert math.isnan(table.load(path)[0].drop_rate)
+    assert do(plan, path, guests).known == 18
+    assert path.read_text().splitlines()[0] == newer.splitlines()[0]
+    assert [row.command for row in table.load(path)] == commands
+    path.write_text("".join(f"{line.rsplit(',', 1)[0]}\n" for line in cut))
+    with pytest.raises(TableError, match="not a table"):
+        table.load(path)
+
+
+def test_figures_of_all_flows(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    plan, path = load(GRID), tmp_path / "t.csv"
+    do(plan, path, FakeGuests())
+    row = replace(
+        table.load(path)[0], cc="mix:libra,reno", jain=1.0, goodputs_mbps="1;1;1;1",
+        cross_goodputs_mbps="6;5;4;3",
+    )  # fmt: skip
+    assert row.jain_all == pytest.approx(22**2 / (8 * 90))
+    assert row.last_cc_mbps == 10.0
+    assert replace(row, cc="reno").last_cc_mbps == 22.0
+    assert replace(row, cross_goodputs_mbps="").jain_all == 1.0
 
 
 def test_foreign_file_is_left_alone(tmp_path: Path) -> None:
