@@ -10,6 +10,7 @@
 #   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
 #   make bench-check     fail if ZRTT takes over 3 % more instructions than it did
 #   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
+#   make conservation    10 million packets: each must be accounted for
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -21,7 +22,7 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin agent demo test bench bench-check long-run install \
+.PHONY: all modules plugin agent demo test bench bench-check conservation long-run install \
 	install-agent uninstall clean check-kernel help
 
 all: modules plugin
@@ -51,6 +52,9 @@ bench:
 bench-check:
 	@lab/setup.sh
 	$(PYTHON) -m lab bench --check bench/baseline.json
+
+conservation:
+	$(MAKE) -C tests ARGS=conservation CONSERVATION_PACKETS=10000000
 
 long-run:
 	@lab/setup.sh

@@ -26,6 +26,13 @@ MODULE_SOURCES = {
     "sch_zrtt": ("sch_zrtt.c", "Kbuild", "include", "compat-include"),
     "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
+    "qledger": (
+        "tests/conservation/kmod/qledger.c",
+        "tests/conservation/kmod/packets.h",
+        "tests/conservation/kmod/Kbuild",
+        "include/zrtt/hint.h",
+        "compat-include",
+    ),
     "qbench": ("bench/qbench.c", "bench/Kbuild", "include/zrtt/hint.h", "compat-include"),
 }
 PLUGIN_SOURCES = {

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Has a guest pass packets through zrtt under one change after the other, and reads the books."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import build
+from lab.engine import GuestJob, get_engine
+
+SCRIPT = Path(__file__).with_name("ledger.sh")
+KERNEL = "uml"
+ROUND_PACKETS = 10_000
+"""Offered in a round; GSO packets count as one, so more are counted."""
+FLOWS = 100_000
+MEMORY_MB = 512
+TIMEOUT_S = 1800.0
+
+# Some change what the queue does with packets, some what it has to remember. A target so low
+# makes packets late that are left in the queue between two rounds.
+CHANGES = (
+    "limit 50", "limit 1000", "limit 300",
+    "flows 64", "flows 1024", "flows 65536",
+    "mode zrtt target 15ms", "mode zrtt target 100us tupdate 1ms", "controller pblue",
+    "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
+    "mode mrtt", "mode prto threshold 20",
+    "ecn", "noecn", "mark_max 100%", "mark_max 1%",
+    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps",
+)  # fmt: skip
+OF_PARENT = ("bytes", "packets", "qlen", "backlog")
+"""What zrtt's parent must know as well as zrtt."""
+BACKLOGS = (0, 1, 30, 100, 400, 2000)
+"""Some above the limit, so that packets are refused."""
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A side of the books."""
+
+    pieces: int
+    segs: int
+    bytes: int
+
+    def __add__(self, other: Sum) -> Sum:
+        return Sum(self.pieces + other.pieces, self.segs + other.segs, self.bytes + other.bytes)
+
+
+@dataclass(frozen=True)
+class Round:
+    """What qledger wrote down by then, and what tc says."""
+
+    words: str
+    books: Mapping[str, Sum]
+    parent: Mapping[str, Any]
+    zrtt: Mapping[str, Any]
+
+    @property
+    def options(self) -> Mapping[str, Any]:
+        """Of zrtt."""
+        return dict(self.zrtt["options"])
+
+    def problems(self) -> list[str]:
+        """What zrtt or its parent says that is not in the books."""
+        came, out, late = self.books["in"], self.books["out"], self.books["late"]
+        queued, dropped = self.books["queued"], self.books["refused"] + late
+        zrtt, marked = self.zrtt, self.books["marked"].segs
+        pairs = {
+            "pieces": (out + dropped + queued, came),
+            "packets_in": (zrtt["packets_in"], came.segs),
+            "packets": (zrtt["packets"], out.segs),
+            "bytes": (zrtt["bytes"], out.bytes),
+            "drops": (zrtt["drops"], dropped.pieces),
+            "drop_late": (zrtt["drop_late"], late.segs),
+            "all drops": (
+                zrtt["drop_mark"] + zrtt["drop_limit"] + zrtt["drop_late"], dropped.segs
+            ),
+            "qlen": (zrtt["qlen"], queued.pieces),
+            "backlog": (zrtt["backlog"], queued.bytes),
+            "backlog_packets": (zrtt["backlog_packets"], queued.segs),
+            **{f"{name} of the parent": (self.parent[name], zrtt[name]) for name in OF_PARENT},
+        }  # fmt: skip
+        found = [f"{name}: {said}, not {want}" for name, (said, want) in pairs.items()
+                 if said != want]  # fmt: skip
+        if not marked <= zrtt["ecn_mark"] <= marked + late.segs + queued.segs:
+            found.append(f"ecn_mark: {zrtt['ecn_mark']}, {marked} of them came out")
+        if zrtt["flows"] > self.options["flows"]:
+            found.append(f"{zrtt['flows']} flows in a table of {self.options['flows']}")
+        return found
+
+
+def plan(packets: int, seed: int = 1) -> list[str]:
+    """A line per round; the last ones leave nothing queued."""
+    chance = random.Random(seed)
+    lines, split = [], 1
+    for _ in range(max(packets // ROUND_PACKETS, len(CHANGES))):
+        words = " ".join(chance.sample(CHANGES, 2))
+        if chance.random() < 0.5:
+            split = 1 - split
+        words += " split_gso" if split else " no_split_gso"
+        lines.append(f"{words}|{split}|{chance.choice(BACKLOGS)}|{ROUND_PACKETS}")
+    return [*lines, f"split_gso|1|0|{ROUND_PACKETS}"]
+
+
+def _sums(text: str) -> dict[str, Sum]:
+    lines = (line.split() for line in text.splitlines())
+    return {name: Sum(*map(int, figures)) for name, *figures in lines}
+
+
+def parse(lines: Sequence[str], text: str) -> list[Round]:
+    """The rounds of a plan, from what the guest said."""
+    pieces = text.split("@books\n")[1:]
+    rounds = []
+    for line, piece in zip(lines, pieces, strict=True):
+        books, _, qdiscs = piece.partition("@qdiscs\n")
+        parent, zrtt = json.loads(qdiscs)
+        rounds.append(Round(line.partition("|")[0], _sums(books), parent, zrtt))
+    return rounds
+
+
+def run(packets: int) -> list[Round]:
+    """Passes at least so many packets."""
+    engine = get_engine(KERNEL)
+    lines = plan(packets)
+    with tempfile.TemporaryDirectory(prefix="zrtt-ledger-") as folder:
+        written = Path(folder) / "plan"
+        written.write_text("".join(f"{line}\n" for line in lines))
+        module = build.kernel_module("qledger", engine.kernel)
+        job = GuestJob(
+            script=SCRIPT,
+            args=[f"flows={FLOWS}"],
+            files={written.name: written, module.name: module, **build.tc_plugin("sch_zrtt")},
+            kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
+            memory_mb=MEMORY_MB,
+            virtual_time=False,
+            timeout_s=TIMEOUT_S,
+        )
+        output = engine.run(job)
+    assert output.rc == 0, output.console
+    return parse(lines, output.result)

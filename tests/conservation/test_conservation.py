@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Packets and bytes that come in go out, are dropped or are queued, whatever is changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import ledger
+import pytest
+from ledger import Round, Sum
+
+PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "1000000"))
+"""`make conservation` has ten times as many."""
+
+BOOKS = {
+    "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
+    "late": Sum(1, 2, 1000), "queued": Sum(2, 4, 2000), "marked": Sum(0, 3, 0),
+}  # fmt: skip
+PARENT = {"bytes": 3000, "packets": 6, "qlen": 2, "backlog": 2000}
+ZRTT = PARENT | {
+    "packets_in": 20, "drops": 4, "drop_mark": 5, "drop_limit": 3, "drop_late": 2,
+    "backlog_packets": 4, "ecn_mark": 9, "flows": 64, "options": {"flows": 64},
+}  # fmt: skip
+
+
+@cache
+def rounds() -> list[Round]:
+    """All rounds of a run."""
+    return ledger.run(PACKETS)
+
+
+def total(name: str) -> Any:
+    """A statistic at the end."""
+    return rounds()[-1].zrtt[name]
+
+
+def test_books_agree_after_each_round() -> None:
+    assert not [(each.words, *each.problems()) for each in rounds() if each.problems()]
+
+
+def test_enough_packets_passed() -> None:
+    assert rounds()[-1].books["in"].segs >= PACKETS
+
+
+def test_nothing_is_left_at_the_end() -> None:
+    assert rounds()[-1].books["queued"] == Sum(0, 0, 0)
+
+
+@pytest.mark.parametrize("fate", ["ecn_mark", "drop_mark", "drop_limit", "drop_late", "evicted"])
+def test_packets_met_each_fate(fate: str) -> None:
+    """Else the books show nothing of it."""
+    assert total(fate) > PACKETS / 10_000
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda r: r.books["queued"].segs > r.books["queued"].pieces,  # whole GSO packets
+        lambda r: r.options["split_gso"] and r.books["queued"].pieces > 1,
+        lambda r: r.zrtt["flows"] == r.options["flows"],
+    ],
+    ids=["whole", "split", "full table"],
+)
+def test_rounds_end_in_each_state(what: Callable[[Round], bool]) -> None:
+    assert any(what(each) for each in rounds())
+
+
+def test_books_that_agree_are_no_problem() -> None:
+    assert not Round("", BOOKS, PARENT, ZRTT).problems()
+
+
+@pytest.mark.parametrize("name", [name for name in ZRTT if name not in ("flows", "options")])
+def test_each_wrong_figure_is_a_problem(name: str) -> None:
+    wrong = Round("", BOOKS, PARENT, ZRTT | {name: ZRTT[name] + 1})
+    assert wrong.problems()
+
+
+@pytest.mark.parametrize("name", PARENT)
+def test_parent_must_agree(name: str) -> None:
+    wrong = Round("", BOOKS, PARENT | {name: 0}, ZRTT)
+    assert wrong.problems() == [f"{name} of the parent: 0, not {PARENT[name]}"]
+
+
+def test_bytes_that_vanish_are_a_problem() -> None:
+    books = BOOKS | {"refused": replace(BOOKS["refused"], bytes=2999)}
+    (problem,) = Round("", books, PARENT, ZRTT).problems()
+    assert problem.startswith("pieces: ")
+
+
+def test_table_may_not_overflow() -> None:
+    wrong = Round("", BOOKS, PARENT, ZRTT | {"flows": 65})
+    assert wrong.problems() == ["65 flows in a table of 64"]
