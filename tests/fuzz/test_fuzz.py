@@ -24,11 +24,12 @@ class Bug:
     target: str
     right: str
     wrong: str
+    header: str = ""  # the one that the target is called after
 
     def plant(self, include: Path) -> None:
-        """Into a copy of the headers; each target is called after the one it is about."""
+        """Into a copy of the headers."""
         shutil.copytree(INCLUDE / "zrtt", include / "zrtt")
-        header = include / "zrtt" / f"{self.target}.h"
+        header = include / "zrtt" / f"{self.header or self.target}.h"
         text = header.read_text()
         assert text.count(self.right) == 1
         header.write_text(text.replace(self.right, self.wrong))
@@ -56,6 +57,20 @@ BUGS = [
     Bug("announces the wrong header", "packet", "p->nexthdr_off = (u16)off;", "p->nexthdr_off++;"),
     Bug("gives later fragments ports", "packet", "& ZRTT_IPV4_FRAGMENT", "& 0x2000"),
     Bug("goes on behind a length of 1", "packet", "if (step < 2)", "if (!step)"),
+    Bug("shifts by any exponent", "fixed", "if (exponent >= 16)", "if (0)"),
+    Bug("adds below 0", "fixed", "if (sum < 0)", "if (0)"),
+    Bug("averages in 32 bits", "fixed", "((s64)x - avg)", "((s32)x - (s32)avg)"),
+    Bug("is never frozen", "controller", "now_ns - ctl->changed_ns <=", "0 * now_ns >"),
+    Bug("owes one more", "controller", "steps = 1 + (", "steps = 2 + ("),
+    Bug("winds up", "controller", ">> ZRTT_PI2_DECAY_SHIFT", ">> 30"),
+    Bug("wraps a slope", "controller", "(s64)sojourn_us - ctl->s", "sojourn_us - ctl->s"),
+    Bug("takes queueing for flying", "halves", "== ZRTT_PROBE_FLYING", ">= ZRTT_PROBE_QUEUED"),
+    Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),
+    Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
+    Bug("leaves its set", "zrtt", "set[(first + i) % ZRTT_WAYS]", "set[first + i]", "flow"),
+    Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "flow"),
+    Bug("lets alpha go below 0", "zrtt", "if (law->fit_q16 < 0)", "if (0)", "law"),
+    Bug("marks at any P_i", "zrtt", "ect && zrtt_marks(params, p_q30) ?", "ect ?", "law"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 

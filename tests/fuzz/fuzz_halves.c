@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: connections timed by timestamps. More of them than their set holds,
+ * packets of both directions with any timestamps, in any order, some of which begin a
+ * probe and leave their queue at any time; clocks that wrap.
+ */
+#include <linux/types.h>
+#include <zrtt/halves.h>
+
+#include "draw.h"
+#include "expect.h"
+
+#define TAGS	(ZRTT_CONN_WAYS + 2)
+#define EVENTS	128
+
+/* Something that happened to packets of direction @way. */
+struct event {
+	u32 tag;
+	u8 way;
+	u32 stamp;
+	u32 us;
+	u32 epoch;
+};
+
+struct events {
+	struct event list[EVENTS];
+	u32 n;
+};
+
+struct router {
+	struct zrtt_conn *set;
+	u64 now_ns;
+	u32 clock;		/* of the senders */
+	struct events queued;	/* packets that began a probe: their TSval */
+	struct events left;	/* those of them that left */
+	struct events echoes;	/* acknowledgments: their TSecr */
+};
+
+static struct event event_now(const struct router *r, const struct zrtt_echo *pkt,
+			      u32 stamp)
+{
+	return (struct event) {
+		.tag = pkt->tag, .way = pkt->way, .stamp = stamp,
+		.us = (u32)(r->now_ns / 1000), .epoch = zrtt_epoch(r->now_ns),
+	};
+}
+
+static void note(struct events *events, struct event event)
+{
+	if (events->n < EVENTS)
+		events->list[events->n++] = event;
+}
+
+/* Did @echo, now or in the window before, end a gap of @us that @left began? Windows
+ * are told apart by 8 bits.
+ */
+static bool explains(const struct router *r, const struct event *left,
+		     const struct event *echo, u32 us)
+{
+	u32 windows = (zrtt_epoch(r->now_ns) >> ZRTT_WINDOW_SHIFT) -
+		      (echo->epoch >> ZRTT_WINDOW_SHIFT);
+	u32 gap_us = echo->us - left->us;
+
+	return left->tag == echo->tag && left->way != echo->way &&
+	       gap_us <= ZRTT_HINT_MAX_US &&
+	       zrtt_hint_to_us(zrtt_hint_from_us(gap_us)) == us &&
+	       (s32)(echo->stamp - left->stamp) >= 0 && (u8)windows <= 1;
+}
+
+/* What is known of half a path was seen: from a departure to an echo. */
+static void check_half(const struct router *r, const struct zrtt_conn *conn, u8 way)
+{
+	u32 us = zrtt_half_us(&conn->half[way]);
+	bool seen = !us;
+	u32 i, j;
+
+	for (i = 0; i < r->left.n && !seen; i++)
+		for (j = 0; j < r->echoes.n && !seen; j++)
+			seen = r->left.list[i].tag == conn->tag &&
+			       r->left.list[i].way == way &&
+			       explains(r, &r->left.list[i], &r->echoes.list[j], us);
+	expect(seen, "half an RTT that was never seen");
+}
+
+static const struct zrtt_conn *find(const struct router *r, u32 tag)
+{
+	const struct zrtt_conn *found = NULL;
+	u32 i;
+
+	for (i = 0; i < ZRTT_CONN_WAYS; i++) {
+		if (r->set[i].tag != tag)
+			continue;
+		expect(!found, "connection has two slots");
+		found = &r->set[i];
+	}
+	return found;
+}
+
+static void arrive(struct router *r, struct draw *d)
+{
+	struct zrtt_echo pkt = {
+		.tag = 1 + draw_index(d, TAGS),
+		.tsval = r->clock + draw_index(d, 4),
+		.tsecr = r->clock - draw_index(d, 4),
+		.way = draw_index(d, 2),
+		.ack = draw_index(d, 4),
+	};
+	const struct event event = event_now(r, &pkt, pkt.tsval);
+	const struct zrtt_conn *conn;
+	u32 rtt_us;
+	bool begins;
+
+	if (pkt.ack)
+		note(&r->echoes, event_now(r, &pkt, pkt.tsecr));
+	begins = zrtt_conn_arrive(r->set, &pkt, event.us, event.epoch, &rtt_us);
+	if (begins)
+		note(&r->queued, event);
+	conn = find(r, pkt.tag);
+	expect(conn, "connection has no slot");
+	expect(rtt_us == zrtt_conn_rtt_us(conn), "another connection's RTT");
+	expect(!rtt_us || (rtt_us >= 64 && rtt_us <= ZRTT_HINT_MAX_US),
+	       "RTT out of range");
+	check_half(r, conn, 0);
+	check_half(r, conn, 1);
+}
+
+static void leave(struct router *r, struct draw *d)
+{
+	struct event event;
+
+	if (!r->queued.n)
+		return;
+	event = r->queued.list[draw_index(d, r->queued.n)];
+	event.us = (u32)(r->now_ns / 1000);
+	zrtt_conn_left(r->set, event.tag, event.way, event.us, zrtt_epoch(r->now_ns));
+	note(&r->left, event);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct draw d = { .at = data, .left = size };
+	struct router r = {
+		.set = calloc(ZRTT_CONN_WAYS, sizeof(*r.set)),
+		.now_ns = draw_start_ns(&d),
+		.clock = (u32)draw_bytes(&d, 1) << 24,
+	};
+
+	while (d.left) {
+		switch (draw_index(&d, 4)) {
+		case 0:
+			r.now_ns += draw_gap_ns(&d);
+			break;
+		case 1:
+			r.clock += draw_index(&d, 8);
+			break;
+		case 2:
+			leave(&r, &d);
+			break;
+		default:
+			arrive(&r, &d);
+			break;
+		}
+	}
+	free(r.set);
+	return 0;
+}
