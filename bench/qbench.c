@@ -80,6 +80,10 @@ static unsigned int gap_ns;
 module_param(gap_ns, uint, 0444);
 MODULE_PARM_DESC(gap_ns, "mean time between packets, ns; 0 = none to spare (0)");
 
+static unsigned int fresh;
+module_param(fresh, uint, 0444);
+MODULE_PARM_DESC(fresh, "packets in 100 that are of a flow never seen before, 0..100 (0)");
+
 static unsigned int seed = 1;
 module_param(seed, uint, 0444);
 MODULE_PARM_DESC(seed, "of the order of flows (1)");
@@ -127,6 +131,7 @@ struct qbench_sums {
  * @sums:	of the present slice
  * @due_ns:	when the last packet was due
  * @rnd:	state of the random number generator, never 0
+ * @strangers:	flows seen beyond those that were asked for
  */
 struct qbench {
 	struct net_device	*dev;
@@ -135,6 +140,7 @@ struct qbench {
 	struct qbench_sums	sums;
 	u64			due_ns;
 	u32			rnd;
+	u32			strangers;
 };
 
 /* The fences keep the processor from moving work across. */
@@ -152,6 +158,9 @@ static u32 qbench_random_flow(struct qbench *b)
 	b->rnd ^= b->rnd << 13;
 	b->rnd ^= b->rnd >> 17;
 	b->rnd ^= b->rnd << 5;
+	/* by its low bits, as the high ones choose a flow */
+	if ((b->rnd & U16_MAX) * 100 < fresh << 16)
+		return (flows + b->strangers++) % QBENCH_FLOWS_MAX;
 	return reciprocal_scale(b->rnd, flows);
 }
 
@@ -395,6 +404,10 @@ static int qbench_check(void)
 	if (!slices || slices > QBENCH_SLICES_MAX || packets < slices) {
 		pr_err("qbench: slices must be 1 to %u, packets at least as many\n",
 		       QBENCH_SLICES_MAX);
+		return -EINVAL;
+	}
+	if (fresh > 100) {
+		pr_err("qbench: fresh must be 0 to 100\n");
 		return -EINVAL;
 	}
 	if (!seed) {
