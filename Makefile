@@ -12,6 +12,7 @@
 #   make fuzz      10^8 inputs to each fuzzer, on all processors (out/fuzz/)
 #   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
 #   make conservation    10 million packets: each must be accounted for
+#   make flood     a million spoofed flows: others must hardly notice
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -23,8 +24,8 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin agent demo test bench bench-check fuzz conservation long-run install \
-	install-agent uninstall clean check-kernel help
+.PHONY: all modules plugin agent demo test bench bench-check fuzz conservation flood long-run \
+	install install-agent uninstall clean check-kernel help
 
 all: modules plugin
 
@@ -61,6 +62,11 @@ fuzz:
 
 conservation:
 	$(MAKE) -C tests ARGS=conservation CONSERVATION_PACKETS=10000000
+
+flood:
+	@lab/setup.sh
+	$(PYTHON) -m lab flood --duration 493
+	$(PYTHON) -m lab flood --cost
 
 long-run:
 	@lab/setup.sh

@@ -17,6 +17,7 @@ from lab.commands import (
     demo,
     figures,
     flent,
+    flood,
     kernel,
     longrun,
     mininet,
@@ -33,7 +34,7 @@ from lab.units import UnitError
 
 COMMANDS = (
     run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    longrun, kernel,
+    longrun, flood, kernel,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
