@@ -20,12 +20,16 @@ REPO = Path(__file__).resolve().parent.parent
 PLUGIN_COMPAT = REPO / "tc-plugin" / "compat"
 UAPI = REPO / "include" / "uapi"
 
+CC_SHARED = ("cc/Kbuild", "cc/fixed.h", "cc/reno.h")
 # What a module or plugin is made of: files and folders, relative to REPO. A module's
 # makefile is beside the first.
 MODULE_SOURCES = {
     "sch_zrtt": ("sch_zrtt.c", "Kbuild", "include", "compat-include"),
     "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
+    "tcp_libra": ("cc/tcp_libra.c", "cc/libra.h", *CC_SHARED),
+    "tcp_nrhstcp": ("cc/tcp_nrhstcp.c", "cc/nrhstcp.h", *CC_SHARED),
+    "tcp_exp": ("cc/tcp_exp.c", "cc/exp.h", *CC_SHARED),
     "qledger": (
         "tests/conservation/kmod/qledger.c",
         "tests/conservation/kmod/packets.h",
@@ -106,7 +110,9 @@ def kernel_module(name: str, kernel: Kernel) -> Path:
 
 
 def tc_plugin(name: str) -> dict[str, Path]:
-    """The tc plugin that goes with a module, under its name below $LAB."""
+    """The tc plugin that goes with a module, under its name below $LAB; none with a TCP."""
+    if name not in PLUGIN_SOURCES:
+        return {}
     source = REPO / PLUGIN_SOURCES[name]
     product = source.with_suffix(".so").name
     flags = ["-O2", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{PLUGIN_COMPAT}", f"-I{UAPI}"]

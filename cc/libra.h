@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* TCP Libra's arithmetic: capacity by packet pairs, penalty, alpha, window. */
+#ifndef _CC_LIBRA_H
+#define _CC_LIBRA_H
+
+#include <linux/minmax.h>
+
+#include "fixed.h"
+
+#define LIBRA_MIN_WINDOW	2U		/* segments, as New Reno's */
+#define LIBRA_MAX_RTT_US	(64U << 20)	/* 67 s: above is read as this */
+#define LIBRA_LOG2_E		94548U		/* log2(e), Q16 */
+/* A pair is sent in a quarter at most of the time it takes on the link: together. */
+#define LIBRA_PAIR_SHIFT	2
+
+/**
+ * struct libra_probe - CapProbe: the capacity of the narrow link from packet pairs
+ * @acked_us:		when the last ACK came
+ * @rtt_us:		RTT of its last segment, 0 if it starts no pair
+ * @least_sum_us:	least sum of the two RTTs of a pair, 0 before there is one
+ * @capacity_kbps:	kbit/s by the pair of that sum, 0 before there is one
+ */
+struct libra_probe {
+	u32	acked_us;
+	u32	rtt_us;
+	u32	least_sum_us;
+	u32	capacity_kbps;
+};
+
+/**
+ * libra_probe() - learn from an ACK
+ * @probe: what is known
+ * @now_us: time, may wrap
+ * @rtt_us: RTT of the last segment acknowledged, 0 if this ACK is of no use
+ * @bytes: of all segments acknowledged, 0 if it ends no pair
+ *
+ * A pair is the last segments of two ACKs in a row, sent together. The second and
+ * those acknowledged with it left the narrow link between the two ACKs. A pair that
+ * met a queue took longer, so the pair of the least sum of delays is believed.
+ */
+static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us, u32 bytes)
+{
+	u32 apart_us = now_us - probe->acked_us;
+	s32 sent_apart_us = (s32)(apart_us - (rtt_us - probe->rtt_us));
+	u32 sum_us = probe->rtt_us + rtt_us;
+
+	if (probe->rtt_us && rtt_us && bytes && apart_us &&
+	    sent_apart_us <= (s32)(apart_us >> LIBRA_PAIR_SHIFT) &&
+	    (!probe->least_sum_us || sum_us < probe->least_sum_us)) {
+		probe->least_sum_us = sum_us;
+		probe->capacity_kbps = (u32)min_t(u64, div_u64(bytes * 8000ULL, apart_us),
+						  U32_MAX);
+	}
+	probe->acked_us = now_us;
+	probe->rtt_us = rtt_us;
+}
+
+/**
+ * libra_penalty() - exp(-k2 (T - Tmin) / (Tmax - Tmin))
+ * @rtt_us: T, the last RTT
+ * @min_us: the least RTT so far
+ * @max_us: the largest RTT so far
+ * @k2_milli: k2, 1/1000
+ *
+ * Return: P, Q16; 1 while all RTTs were the same.
+ */
+static inline u32 libra_penalty(u32 rtt_us, u32 min_us, u32 max_us, u32 k2_milli)
+{
+	u64 exponent;
+
+	if (max_us <= min_us)
+		return CC_Q16_ONE;
+	exponent = (u64)(rtt_us - min_us) * k2_milli;
+	exponent = div_u64(mul_u64_u32_div(exponent, LIBRA_LOG2_E, max_us - min_us), 1000);
+	return (u32)(cc_exp2(-(s32)min_t(u64, exponent, S32_MAX)) >> CC_Q16);
+}
+
+/**
+ * libra_alpha() - S P, S = k1 C
+ * @capacity_kbps: C; the paper's unit is Mbit/s
+ * @penalty_q16: P
+ * @k1_milli: k1, 1/1000
+ *
+ * Return: alpha, Q16, saturated to U32_MAX.
+ */
+static inline u32 libra_alpha(u32 capacity_kbps, u32 penalty_q16, u32 k1_milli)
+{
+	u64 scaled = mul_u64_u32_div((u64)capacity_kbps * k1_milli, penalty_q16, 1000000);
+
+	return (u32)min_t(u64, scaled, U32_MAX);
+}
+
+/**
+ * libra_increase() - alpha T^2 / (T + T0)
+ * @alpha_q16: alpha
+ * @rtt_us: T, at most LIBRA_MAX_RTT_US
+ * @t0_ms: T0
+ * @cwnd: window, segments
+ *
+ * Return: segments per round trip, Q32, at most @cwnd: as fast as slow start.
+ */
+static inline u64 libra_increase(u32 alpha_q16, u32 rtt_us, u32 t0_ms, u32 cwnd)
+{
+	u64 increase = (u64)alpha_q16 << CC_Q16;
+
+	increase = mul_u64_u32_div(increase, rtt_us, rtt_us + t0_ms * 1000);
+	increase = mul_u64_u32_div(increase, rtt_us, 1000000);
+	return min(increase, cwnd * CC_Q32_ONE);
+}
+
+/**
+ * libra_ssthresh() - the window after a loss, w - w T1 / (2 (T + T0))
+ * @cwnd: w, segments
+ * @rtt_us: T, at most LIBRA_MAX_RTT_US
+ * @t0_ms: T0
+ * @t1_ms: T1
+ */
+static inline u32 libra_ssthresh(u32 cwnd, u32 rtt_us, u32 t0_ms, u32 t1_ms)
+{
+	u32 twice_us = 2 * (rtt_us + t0_ms * 1000);
+	u32 kept_us = twice_us - min(t1_ms * 1000, twice_us);
+
+	u32 reduced = (u32)div_u64((u64)cwnd * kept_us, twice_us);
+
+	return max(reduced, LIBRA_MIN_WINDOW);
+}
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* What the congestion controls have in common: all but the increase is New Reno's. */
+#ifndef _CC_RENO_H
+#define _CC_RENO_H
+
+#include <net/tcp.h>
+
+#include "fixed.h"
+
+/* Of a full segment, TCP's and IP's headers included. */
+static inline u32 cc_packet_bytes(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return tp->mss_cache + tp->tcp_header_len +
+	       inet_csk(sk)->icsk_af_ops->net_header_len;
+}
+
+/**
+ * cc_cong_avoid() - New Reno's growth of the window, by another increase
+ * @sk:		the socket
+ * @acked:	segments acknowledged
+ * @part:	left over from the last increase, see cc_credit()
+ * @increase:	tells segments per round trip, Q32, in congestion avoidance
+ */
+static inline void cc_cong_avoid(struct sock *sk, u32 acked, u32 *part,
+				 u64 (*increase)(struct sock *sk))
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tcp_is_cwnd_limited(sk))
+		return;
+	if (tcp_in_slow_start(tp)) {
+		acked = tcp_slow_start(tp, acked);
+		if (!acked)
+			return;
+	}
+	tcp_cong_avoid_ai(tp, tcp_snd_cwnd(tp),
+			  cc_credit(part, acked, increase(sk)));
+}
+
+#endif
