@@ -27,6 +27,8 @@ from typing import Protocol
 from lab.kernels import Kernel
 
 KERNELS = ("6.1", "6.12", "uml")
+DEBUG = "debug"
+"""User-mode Linux with sanitizers: slow, and no kernel to measure anything on."""
 
 
 class GuestError(RuntimeError):
@@ -94,11 +96,11 @@ class Engine(Protocol):
 
 
 def get_engine(kernel: str) -> Engine:
-    """Returns the engine for one of KERNELS, its kernel ready to boot."""
-    if kernel == "uml":
+    """Returns the engine for one of KERNELS or DEBUG, its kernel ready to boot."""
+    if kernel in ("uml", DEBUG):
         from lab import uml
 
-        return uml.UmlEngine()
+        return uml.UmlEngine(kernel)
     from lab import qemu
 
     return qemu.QemuEngine(kernel)

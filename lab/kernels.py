@@ -27,7 +27,7 @@ class Kernel:
     """A kernel that a guest can boot and modules can be built for."""
 
     name: str
-    """What the user calls it: 6.1, 6.12 or uml."""
+    """What the user calls it: 6.1, 6.12, uml or debug."""
     release: str
     """What uname -r says in the guest."""
     image: Path

@@ -179,12 +179,12 @@ def _start(kernel: Kernel, job: GuestJob, seed: int, work: Path) -> _Ended:
 
 
 class UmlEngine:
-    """Starts the user-mode kernel for each job."""
+    """Starts a user-mode kernel for each job."""
 
     clock = "virtual time, processing takes none (user-mode Linux)"
 
-    def __init__(self) -> None:
-        self.kernel = uml_kernel()
+    def __init__(self, name: str) -> None:
+        self.kernel = uml_kernel(name)
 
     def run(self, job: GuestJob) -> GuestOutput:
         """Runs a job to its end. Raises GuestError if it has none.

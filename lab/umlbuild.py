@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Builds the user-mode Linux kernel of the lab, once, and keeps it in the cache.
+"""Builds the user-mode Linux kernels of the lab, once, and keeps them in the cache.
 
 The source is the newest linux-source package of a Debian suite younger than the
 machine's own. It is fetched from the archive the machine already uses, through
@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,8 +24,11 @@ from lab.process import said
 
 SUITE = "trixie-backports"
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
-CONFIG = Path(__file__).with_name("uml.config")
-SEED_SOURCE = Path(__file__).with_name("umlseed.c")
+LAB = Path(__file__).parent
+CORE = LAB / "uml-core.config"
+CONFIGS = {"uml": LAB / "uml.config", "debug": LAB / "uml-debug.config"}
+"""What each kernel has on top of the core."""
+SEED_SOURCE = LAB / "umlseed.c"
 ARCH = "ARCH=um"
 HZ = 250
 """As Debian's kernels have it; TCP's timers tick in it. UML's own is 100."""
@@ -107,15 +111,14 @@ def _set_hz(tree: Path) -> None:
     kconfig.write_text(text)
 
 
-def _wanted(digest: str) -> list[str]:
-    """The fragment, and a name that makes modules follow a change of it."""
-    lines = [line for line in CONFIG.read_text().splitlines() if line.startswith("CONFIG_")]
+def _wanted(text: str, digest: str) -> list[str]:
+    """The fragments, and a name that makes modules follow a change of them."""
+    lines = [line for line in text.splitlines() if line.startswith("CONFIG_")]
     return [*lines, f"CONFIG_HZ={HZ}", f'CONFIG_LOCALVERSION="-lab-{digest}"']
 
 
-def _configure(tree: Path, digest: str) -> None:
+def _configure(tree: Path, wanted: Sequence[str]) -> None:
     """Everything off but what is wanted; kconfig drops silently what it cannot give."""
-    wanted = _wanted(digest)
     fragment = tree / "lab.config"
     fragment.write_text("\n".join(wanted) + "\n")
     _run("make", "-s", "-C", tree, ARCH, f"KCONFIG_ALLCONFIG={fragment}", "allnoconfig")
@@ -125,27 +128,29 @@ def _configure(tree: Path, digest: str) -> None:
         raise KernelError(f"this kernel cannot have {', '.join(lost)}")
 
 
-def _build(tree: Path, digest: str) -> None:
+def _build(tree: Path, wanted: Sequence[str]) -> None:
     # A build that was interrupted leaves nothing worth keeping.
     shutil.rmtree(tree, ignore_errors=True)
     _fetch(tree)
     _set_hz(tree)
-    _configure(tree, digest)
+    _configure(tree, wanted)
     _run("make", "-s", "-C", tree, ARCH, f"-j{os.cpu_count()}", "linux", "modules")
 
 
-def uml_kernel() -> Kernel:
-    """The user-mode kernel, built now if the cache has none of this configuration."""
-    digest = hashlib.sha256(f"{SUITE} {HZ}\n{CONFIG.read_text()}".encode()).hexdigest()[:8]
+def uml_kernel(name: str) -> Kernel:
+    """One of CONFIGS, built now if the cache has none of this configuration."""
+    text = CORE.read_text() + CONFIGS[name].read_text()
+    digest = hashlib.sha256(f"{SUITE} {HZ}\n{text}".encode()).hexdigest()[:8]
     folder = _cache() / digest
     complete, tree = folder / ".complete", folder / "linux"
     with locked(folder):
         if not complete.exists():
-            print("lab: building user-mode Linux, once; some minutes", file=sys.stderr, flush=True)
-            _build(tree, digest)
+            what = f"user-mode Linux ({name})"
+            print(f"lab: building {what}, once; some minutes", file=sys.stderr, flush=True)
+            _build(tree, _wanted(text, digest))
             complete.touch()
     return Kernel(
-        name="uml",
+        name=name,
         release=(tree / "include" / "config" / "kernel.release").read_text().strip(),
         image=tree / "linux",
         modules=None,

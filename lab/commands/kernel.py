@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 
 from lab.commands.parsing import Commands
-from lab.engine import KERNELS, get_engine
+from lab.engine import DEBUG, KERNELS, get_engine
 
 
 def add(commands: Commands) -> None:
@@ -16,8 +16,9 @@ def add(commands: Commands) -> None:
         description="Fetches the newest of Debian's kernels into the cache, with the headers "
         "to build modules for them, builds user-mode Linux, and says what they are.",
     )
-    p.add_argument("kernels", nargs="*", choices=[[], *KERNELS], metavar="KERNEL",
-                   help=f"some of {', '.join(KERNELS)}; default all")  # fmt: skip
+    p.add_argument("kernels", nargs="*", choices=[[], *KERNELS, DEBUG], metavar="KERNEL",
+                   help=f"some of {', '.join(KERNELS)}, which is the default; {DEBUG} is user-mode "
+                   "Linux with sanitizers, for lab stress")  # fmt: skip
     p.set_defaults(handler=_kernel)
 
 
