@@ -21,6 +21,7 @@ from lab.scenario import (
     parse_hint,
     parse_hops,
     parse_liar,
+    parse_link,
     parse_rtts,
     parse_starts,
 )
@@ -52,11 +53,12 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "reverse": lambda text: {"reverse": int(text)},
     "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
     "back": lambda text: {"back": text},
+    "link": lambda text: {"wire": parse_link(text)},
     "start": lambda text: {"starts_s": parse_starts(text)},
     "background": lambda text: {"background": Background.parse(text)},
 }
 REPEATED = ("liar", "step", "udp")
-EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back", "start", "background")
+EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back", "link", "start", "background")
 """Options that few cells have."""
 
 

@@ -11,6 +11,7 @@ from lab.units import format_ms
 from lab.wire import FRAME_BYTES
 
 BURST_S = 0.0002
+WIRE_BURST_S = 0.000001
 NETEM_LIMIT_PACKETS = 1_000_000
 TCP_MEMORY_PAGES = 4 * 1024 * 1024
 """Under memory pressure TCP would quietly stop opening its windows."""
@@ -59,6 +60,7 @@ class Queue:
     device: str
     hop: int
     """0: of the way back."""
+    wire: bool = False
 
     @property
     def tc(self) -> str:
@@ -67,12 +69,18 @@ class Queue:
 
     def htb(self, verb: str, rate_bps: int) -> str:
         """Its rate."""
-        return f"class {verb} dev {self.device} parent 1: classid 1:1 {htb(rate_bps)}"
+        rate = htb(rate_bps, wire=self.wire)
+        return f"class {verb} dev {self.device} parent 1: classid 1:1 {rate}"
 
 
-def htb(rate_bps: int) -> str:
-    """A burst so small that it makes no queue elsewhere, enough for a late timer."""
-    burst = max(FRAME_BYTES, round(rate_bps / 8 * BURST_S))
+def htb(rate_bps: int, *, wire: bool = False) -> str:
+    """A burst so small that it makes no queue elsewhere, enough for a late timer.
+
+    On a wire each packet takes its time, but for what a timer may be late: of two that
+    come together, the second leaves that much later.
+    """
+    least, seconds = (1, WIRE_BURST_S) if wire else (FRAME_BYTES, BURST_S)
+    burst = max(least, round(rate_bps / 8 * seconds))
     return f"htb rate {rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
 
 
@@ -121,8 +129,9 @@ def hosts(scenario: Scenario) -> list[Host]:
 def queues(scenario: Scenario) -> list[Queue]:
     """All bottlenecks, in the order that data cross them, then the one of the way back."""
     hops = range(1, scenario.hops + 1)
-    found = [Queue(f"hop {hop}", router(hop), "bot", hop) for hop in hops]
-    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0)
+    wire = scenario.wire
+    found = [Queue(f"hop {hop}", router(hop), "bot", hop, wire) for hop in hops]
+    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0, wire)
     return [*found, way_back] if scenario.reverse else found
 
 

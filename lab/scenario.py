@@ -69,6 +69,8 @@ class Scenario:
     kernel: str = "6.12"
     qdisc: str = "fq_codel"
     rate_bps: int = 20_000_000
+    wire: bool = False
+    """The bottleneck is one, not a shaper with a burst."""
     rtts_ms: tuple[float, ...] = (20.0, 40.0)
     sessions: int = 1
     cc: tuple[str, ...] = ("cubic",)
@@ -309,6 +311,13 @@ def parse_rtts(text: str, option: str = "--rtts") -> tuple[float, ...]:
     if count < 2:
         raise ScenarioError(f"{option}: a range has at least two RTTs")
     return tuple(first + (last - first) * i / (count - 1) for i in range(count))
+
+
+def parse_link(text: str) -> bool:
+    """Reads shaper or wire: whether it is a wire."""
+    if text not in ("shaper", "wire"):
+        raise ScenarioError(f"--link {text!r}: shaper or wire")
+    return text == "wire"
 
 
 def parse_gso(text: str) -> int:

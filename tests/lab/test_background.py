@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lab import build, grid, runner, spec, topology
 from lab.background import Background
 from lab.churn import Churn
-from lab.scenario import CCS, Scenario, ScenarioError, parse_gso, parse_starts
+from lab.scenario import CCS, Scenario, ScenarioError, parse_gso, parse_link, parse_starts
 from lab.spec import START_SPREAD_MS
+from lab.step import Step
 
 SHARED = Scenario(
     rtts_ms=(20.0, 40.0), hops=2, cross_rtts_ms=(30.0,), reverse=1, cc=("cubic", "bbr"),
@@ -68,6 +71,18 @@ def test_super_packets_of_some_segments() -> None:
     assert "gso_max_segs 1\n" in scripts[1]
     assert "gso_max_segs 8\n" in scripts[8]
     assert [Scenario(gso_segs=segs).gso for segs in (0, 1, 8)] == [True, False, True]
+
+
+def test_wire_has_no_bursts() -> None:
+    """Two that come together leave apart, at any rate and after each step of it."""
+    step = Step.parse("t=30 rate=5mbit")
+    for wire, bursts in ((False, {2500, 1514}), (True, {12, 1})):
+        scenario = Scenario(rate_bps=100_000_000, wire=wire, hops=2, reverse=1, steps=(step,))
+        made = re.findall(r"burst (\d+) cburst", topology.script(scenario) + spec.spec(scenario))
+        assert (len(made), set(map(int, made))) == (6, bursts)
+    assert [parse_link(text) for text in ("shaper", "wire")] == [False, True]
+    with pytest.raises(ScenarioError, match="--link"):
+        parse_link("tunnel")
 
 
 def test_options_of_a_sweep() -> None:
