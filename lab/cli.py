@@ -23,6 +23,7 @@ from lab.commands import (
     mininet,
     run,
     sweep,
+    tdc,
 )
 from lab.commands import report as report_command
 from lab.engine import GuestError
@@ -34,7 +35,7 @@ from lab.units import UnitError
 
 COMMANDS = (
     run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    longrun, flood, kernel,
+    longrun, flood, tdc, kernel,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
