@@ -13,6 +13,7 @@
 #   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
 #   make conservation    10 million packets: each must be accounted for
 #   make flood     a million spoofed flows: others must hardly notice
+#   make tdc       the kernel's own test suite: zrtt's cases, and codel's and fq_codel's
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -24,7 +25,7 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin agent demo test bench bench-check fuzz conservation flood long-run \
+.PHONY: all modules plugin agent demo test bench bench-check fuzz conservation flood long-run tdc \
 	install install-agent uninstall clean check-kernel help
 
 all: modules plugin
@@ -71,6 +72,10 @@ flood:
 long-run:
 	@lab/setup.sh
 	$(PYTHON) -m lab longrun --json out/longrun.json
+
+tdc:
+	@lab/setup.sh python3-pyroute2
+	$(PYTHON) -m lab tdc --kernel 6.1 --kernel 6.12 --kernel uml
 
 install: all
 	$(MAKE) -C $(KDIR) M=$(CURDIR) \
