@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0
-"""lab figures: the figures of the ZRTT paper."""
+"""lab figures: the figures of the papers."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
-from lab import table
+from lab import report, table
 from lab.commands.parsing import Commands, Help
 from lab.engine import KERNELS
-from lab.figures.catalogue import draw_all
+from lab.figures import catalogue, endpoints, times
 from lab.figures.data import Runs
 from lab.report import ReportError
 
@@ -17,23 +18,40 @@ from lab.report import ReportError
 def add(commands: Commands) -> None:
     p = commands.add_parser(
         "figures",
-        help="the figures of the ZRTT paper",
+        help="the figures of the papers",
         description="Draws figures 2 to 7 of the ZRTT paper from the table of "
-        "lab/sweeps/paper.toml: first with the paper's methods, then with all; ECN on and off; "
-        "as SVG and PNG. What the table has no runs for is left out.",
+        "lab/sweeps/paper.toml: first with the paper's methods, then with all; ECN on and off. "
+        "From the tables of libra.toml, nrhstcp.toml, exp.toml and together.toml those of the "
+        "endpoint schemes. From the JSON of runs with --sample, goodput against time. As SVG and "
+        "PNG. What there are no runs for is left out.",
         formatter_class=Help,
     )
-    p.add_argument("table", type=Path, metavar="TABLE.csv", help="of lab sweep")
+    p.add_argument("files", type=Path, nargs="+", metavar="FILE",
+                   help="one CSV of lab sweep, or JSON of lab run")  # fmt: skip
     p.add_argument("--out", type=Path, default=Path("out") / "figures", metavar="DIR",
                    help="for the pictures")  # fmt: skip
-    p.add_argument("--kernel", choices=KERNELS, default="uml", help="whose runs to draw")
+    p.add_argument("--kernel", choices=KERNELS, default="uml", help="whose runs of a table to draw")
+    p.add_argument("--name", default="times", help="of the picture of JSON")
+    p.add_argument("--title", default="Goodput of each flow", help="of the picture of JSON")
     p.set_defaults(handler=_figures)
 
 
-def _figures(args: argparse.Namespace) -> None:
+def _of_table(path: Path, args: argparse.Namespace) -> Iterator[Path]:
     try:
-        rows = table.load(args.table)
+        rows = [row for row in table.load(path) if row.kernel == args.kernel]
     except OSError as error:
-        raise ReportError(f"{args.table}: {error.strerror}") from error
-    for path in draw_all(Runs(rows, args.kernel), args.out):
+        raise ReportError(f"{path}: {error.strerror}") from error
+    if rows and rows[0].sweep in endpoints.FIGURES:
+        return endpoints.draw_all(rows, args.out)
+    return catalogue.draw_all(Runs(rows, args.kernel), args.out)
+
+
+def _of_runs(args: argparse.Namespace) -> Iterator[Path]:
+    runs = [run.result for path in args.files for run in report.load(path)]
+    return times.draw(runs, args.title).save(args.out / args.name)
+
+
+def _figures(args: argparse.Namespace) -> None:
+    of_table = [path.suffix for path in args.files] == [".csv"]
+    for path in _of_table(args.files[0], args) if of_table else _of_runs(args):
         print(path)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The figures of the ZRTT paper, drawn from the table of lab/sweeps/paper.toml.
+"""Figures, drawn from the tables of sweeps.
 
-data.py picks the runs, catalogue.py says what each figure shows, bars.py and
-lines.py draw it, in what canvas.py gives them.
+Of the ZRTT paper (lab/sweeps/paper.toml): data.py picks the runs, catalogue.py says
+what each figure shows, bars.py and lines.py draw it. Of the papers of endpoint
+schemes: endpoints.py says it, points.py draws it. canvas.py gives them a page.
 """

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.figures.data import Runs
 from lab.report import FIGURE_DPI, pyplot
 
 TITLE_SIZE, TEXT_SIZE, NOTE_SIZE = 12, 9.5, 8.5
@@ -29,23 +28,19 @@ STYLE = {
 class Canvas:
     """A figure being drawn."""
 
-    def __init__(self, runs: Runs, ecn: str) -> None:
-        one = runs.any
-        self._note = (
-            f"{one.cc}, {one.rate}, ECN {ecn}, Linux {one.release.partition('-')[0]}; "
-            f"mean, least and most of {runs.seeds(ecn)}"
-        )
+    def __init__(self, note: str) -> None:
+        self._note = note
         self._pyplot = pyplot()
         self.figure: Any = None
 
     def panels(self, grid: tuple[int, int], inches: tuple[float, float], title: str,
-               remark: str) -> Any:  # fmt: skip
-        """Axes in rows and columns, all to one scale, below a title and a note."""
+               remark: str, *, one_scale: bool = True) -> Any:  # fmt: skip
+        """Axes in rows and columns below a title and a note."""
         width, height = inches
         height += HEAD_INCHES
         with self._pyplot.rc_context(STYLE):
             self.figure, axes = self._pyplot.subplots(
-                *grid, figsize=(width, height), squeeze=False, sharex=True, sharey=True,
+                *grid, figsize=(width, height), squeeze=False, sharex=True, sharey=one_scale,
                 layout="constrained",
             )  # fmt: skip
         self.figure.get_layout_engine().set(rect=(0, 0, 1, 1 - HEAD_INCHES / height))

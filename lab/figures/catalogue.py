@@ -93,7 +93,7 @@ def draw_all(runs: Runs, out: Path) -> Iterator[Path]:
     drawn = False
     for figure in FIGURES:
         for ecn in ("on", "off"):
-            canvas = Canvas(runs, ecn)
+            canvas = Canvas(runs.note(ecn))
             if figure.draw(runs, ecn, canvas):
                 drawn = True
                 yield from canvas.save(out / f"{figure.name}-ecn-{ecn}")

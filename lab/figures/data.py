@@ -80,6 +80,14 @@ class Runs:
         number = str(most) if least == most else f"{least} to {most}"
         return f"{number} seed{'' if most == 1 else 's'}"
 
+    def note(self, ecn: str) -> str:
+        """What a figure says of where it comes from."""
+        one = self.any
+        return (
+            f"{one.cc}, {one.rate}, ECN {ecn}, Linux {one.release.partition('-')[0]}; "
+            f"mean, least and most of {self.seeds(ecn)}"
+        )
+
     def methods(self, load: Load) -> set[str]:
         """All that were run under a load."""
         return {method for known, method in self._found if known == load}

@@ -122,7 +122,7 @@ def test_other_kernels_do_not_count() -> None:
 
 
 def test_every_method_has_a_look() -> None:
-    assert set(PLAN.qdiscs) == set(ALL) == set(LOOKS)
+    assert set(PLAN.qdiscs) == set(ALL) <= set(LOOKS)
 
 
 @pytest.mark.parametrize("together", [PAPER, RIVALS])
@@ -184,7 +184,7 @@ def test_lines_are_drawn_of_what_is_known() -> None:
     """A method that lacks a load has a shorter line, not a wrong one."""
     rows = [r for r in planned() if r.qdisc != "csfq" or r.sessions < 10]
     (figure,) = [f for f in FIGURES if f.name == "fig7"]
-    drawn = canvas.Canvas(Runs(rows, "uml"), "on")
+    drawn = canvas.Canvas("a note")
     assert figure.draw(Runs(rows, "uml"), "on", drawn)
     (axes,) = drawn.figure.axes
     lengths = [len(line.get_xdata()) for line in axes.lines]
@@ -196,7 +196,7 @@ def test_bars_are_drawn_whole() -> None:
     rows = [replace(r, goodputs_mbps=f"{1 + 3 * (r.qdisc == 'pie')};" * (r.flows - 1) + "1")
             for r in planned()]  # fmt: skip
     (figure,) = [f for f in FIGURES if f.name == "fig2-all"]
-    drawn = canvas.Canvas(Runs(rows, "uml"), "on")
+    drawn = canvas.Canvas("a note")
     assert figure.draw(Runs(rows, "uml"), "on", drawn)
     assert [axes.get_ylim() for axes in drawn.figure.axes] == [(0, pytest.approx(4.16))] * 12
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the figures of the papers of endpoint schemes show, by sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from lab.figures.points import Panel, Points
+from lab.scenario import parse_cc, parse_rtts
+from lab.table import Row
+from lab.units import parse_rate
+
+
+def _cc(row: Row) -> str:
+    """The first of those given to the flows in turn."""
+    return parse_cc(row.cc)[0]
+
+
+def _qdisc(row: Row) -> str:
+    return row.qdisc
+
+
+def _second_rtt_ms(row: Row) -> float:
+    return parse_rtts(row.rtts)[1]
+
+
+def _rate_mbps(row: Row) -> float:
+    return parse_rate(row.rate) / 1e6
+
+
+def _flows(row: Row) -> float:
+    return row.flows
+
+
+def _jain(row: Row) -> float:
+    return row.jain
+
+
+def _utilisation(row: Row) -> float:
+    return row.utilisation
+
+
+def _ratio(row: Row) -> float:
+    """Of the goodput of the first flow to that of the second."""
+    return row.goodputs[0] / row.goodputs[1]
+
+
+def _rate_panels(cells: str) -> tuple[Panel, ...]:
+    return (
+        Panel("utilisation", cells, _utilisation),
+        Panel("mean queue (ms)", cells, lambda row: row.sojourn_mean_ms, log=True),
+        Panel("drop rate", cells, lambda row: row.drop_rate, log=True),
+    )
+
+
+FIGURES: Mapping[str, Sequence[Points]] = {
+    "together": (
+        Points(
+            "together", "Jain's index of congestion controls over queues",
+            (Panel("20 flows of 20 to 400 ms, 20 Mbit/s", "20mbit-*", _jain),
+             Panel("8 flows of 30 to 180 ms, 100 Mbit/s", "100mbit-*", _jain)),
+            _cc, _qdisc,
+        ),
+    ),
+    "libra": (
+        Points(
+            "libra-lot", "Libra, figures 3 to 5: the parking lot",
+            (Panel("Jain's index of flows 1 to 4", "lot-*", _jain),
+             Panel("Jain's index of all 8", "lot-*", lambda row: row.jain_all),
+             Panel("utilisation", "lot-*", _utilisation)),
+            _cc, _qdisc,
+        ),
+        Points(
+            "libra-friendly", "Libra, figure 6: what four Reno flows get beside four others",
+            (Panel("goodput of flows 2, 4, 6, 8 (Mbit/s)", "friendly-*",
+                   lambda row: row.last_cc_mbps),),
+            _cc, _qdisc,
+        ),
+        Points(
+            "libra-dumbbell", "Libra, figure 8: 238 ms against 42 ms beside other traffic",
+            (Panel("Jain's index of both", "dumbbell-*", _jain),),
+            _cc, _qdisc,
+        ),
+    ),
+    "nrhstcp": (
+        Points(
+            "nrhstcp", "NR-HSTCP, figure 3: two flows over two routers of 1 Gbit/s",
+            (Panel("goodput, 75 ms to the other", "*", _ratio, bounds=(0.8, 1.25)),
+             Panel("utilisation", "*", _utilisation)),
+            _second_rtt_ms, _cc, "RTT of the other (ms)",
+        ),
+    ),
+    "exp": (
+        Points(
+            "exp-rate", "EXP-TCP: 16 flows each way, RED", _rate_panels("rate-*"),
+            _rate_mbps, _cc, "rate (Mbit/s)", log=True,
+        ),
+        Points(
+            "exp-flows", "EXP-TCP: flows each way at 500 Mbit/s, RED", _rate_panels("flows-*"),
+            _flows, _cc, "flows", log=True,
+        ),
+    ),
+}  # fmt: skip
+
+
+def _note(rows: Sequence[Row]) -> str:
+    seeds = len({row.seed for row in rows})
+    release = rows[0].release.partition("-")[0]
+    return f"Linux {release}; mean, least and most of up to {seeds} seeds"
+
+
+def draw_all(rows: Sequence[Row], out: Path) -> Iterator[Path]:
+    """Draws what the runs of a sweep suffice for; the files' paths, as they are written."""
+    for figure in FIGURES[rows[0].sweep]:
+        if canvas := figure.draw(rows, _note(rows)):
+            yield from canvas.save(out / figure.name)
