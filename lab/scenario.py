@@ -18,7 +18,6 @@ from lab.ports import (
     FIRST_PORT,
     MAX_CROSS,
     MAX_FLOWS,
-    MAX_REVERSE,
     MAX_UDP,
     REVERSE_PORT,
 )
@@ -127,7 +126,9 @@ class Scenario:
         )
         slowest = self.background.rate_bps
         self._require(slowest is None or slowest >= MIN_RATE_BPS, "--background: at least 10kbit")
-        self._require(0 <= self.reverse <= MAX_REVERSE, f"--reverse: 0 to {MAX_REVERSE} flows")
+        self._require(
+            0 <= self.reverse <= MAX_FLOWS - flows, f"--reverse: up to {MAX_FLOWS} flows in all"
+        )
         self._require(1 <= self.hops <= MAX_HOPS, f"--hops: 1 to {MAX_HOPS} routers")
         self._require(
             len(self.cross_rtts_ms) * self.hops <= MAX_CROSS,
