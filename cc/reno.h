@@ -7,13 +7,14 @@
 
 #include "fixed.h"
 
-/* Of a full segment, TCP's and IP's headers included. */
+/* Of a full segment, TCP's and IP's headers and options included. */
 static inline u32 cc_packet_bytes(const struct sock *sk)
 {
+	const struct inet_connection_sock *icsk = inet_csk(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
 	return tp->mss_cache + tp->tcp_header_len +
-	       inet_csk(sk)->icsk_af_ops->net_header_len;
+	       icsk->icsk_af_ops->net_header_len + icsk->icsk_ext_hdr_len;
 }
 
 /**
