@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The congestion controls on a link of the laboratory: Reno's twin, and ECN heeded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from lab import runner
+from lab.scenario import Scenario
+
+SLOW = Scenario(
+    kernel="uml", qdisc="pfifo limit 5", rate_bps=1_000_000, wire=True, rtts_ms=(30.0, 40.0),
+    cc=("reno",), hint="none", warmup_s=5, duration_s=30,
+)  # fmt: skip
+MARKED = replace(
+    SLOW, qdisc="codel target 5ms limit 200 ecn", rate_bps=20_000_000, rtts_ms=(20.0, 40.0)
+)
+
+
+def test_nrhstcp_is_reno_on_a_slow_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To the packet, in guests that differ in nothing else: windows are below Low_Window."""
+    monkeypatch.setattr(runner, "module_names", lambda _: ["sch_meter", "tcp_nrhstcp"])
+    twins = [runner.run(replace(SLOW, cc=(cc,))) for cc in ("reno", "nrhstcp")]
+    reno, nrhstcp = ([(f.goodput_mbps, f.retransmits) for f in twin.flows] for twin in twins)
+    assert all(retransmits > 0 for _, retransmits in reno)
+    assert nrhstcp == reno
+
+
+@pytest.mark.parametrize("cc", ["libra", "nrhstcp", "exp"])
+def test_marks_do_instead_of_losses(cc: str) -> None:
+    """A sender deaf to marks would never end its slow start but by a loss."""
+    result = runner.run(replace(MARKED, cc=(cc,)))
+    assert result.marks > 0
+    assert result.drops == 0
+    assert sum(flow.retransmits for flow in result.flows) == 0
+    assert result.utilisation > 0.9

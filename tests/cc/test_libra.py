@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: GPL-2.0
+"""TCP Libra's window against the paper's equations in floating point; packet pairs."""
+
+from __future__ import annotations
+
+import math
+import random
+from ctypes import byref
+
+import pytest
+from arithmetic import Q16, Q32, Probe, Window, library
+
+K1, K2, T0, T1 = 2000, 2000, 1000, 1000  # the paper's 2, 2, 1 s, 1 s
+RTTS_US = [1, 100, 1000, 30_000, 180_000, 1_000_000, 64 << 20]
+
+
+@pytest.mark.parametrize("k2", [1, 500, 2000, 60_000])
+@pytest.mark.parametrize("span_us", [1, 10, 1000, 300_000, 60_000_000])
+def test_penalty(span_us: int, k2: int) -> None:
+    for least_us in (1, 30_000, 2_000_000):
+        for i in range(11):
+            rtt_us = least_us + span_us * i // 10
+            want = math.exp(-k2 / 1000 * (rtt_us - least_us) / span_us)
+            got = library().penalty(rtt_us, least_us, least_us + span_us, k2) / Q16
+            assert got == pytest.approx(want, rel=3e-5, abs=1 / Q16)
+
+
+def test_no_penalty_while_all_rtts_are_the_same() -> None:
+    assert library().penalty(5000, 5000, 5000, K2) == 1 << 16
+
+
+@pytest.mark.parametrize("kbps", [1, 56, 1000, 100_000, 10_000_000, 2**32 - 1])
+@pytest.mark.parametrize("penalty", [1, 8870, 65_536])
+@pytest.mark.parametrize("k1", [1, 2000, 60_000])
+def test_alpha(kbps: int, penalty: int, k1: int) -> None:
+    want = k1 / 1000 * kbps / 1000 * penalty / Q16
+    got = library().alpha(kbps, penalty, k1) / Q16
+    assert got == pytest.approx(min(want, 2**16), rel=1e-4, abs=1 / Q16)
+
+
+@pytest.mark.parametrize("t0", [1, 1000, 60_000])
+@pytest.mark.parametrize("rtt_us", RTTS_US)
+@pytest.mark.parametrize("alpha", [0.27, 2, 200, 20_000])
+def test_increase(alpha: float, rtt_us: int, t0: int) -> None:
+    t = rtt_us / 1e6
+    want = alpha * t * t / (t + t0 / 1000)
+    for cwnd in (2, 1000, 10_000_000):
+        got = library().libra_step(int(alpha * Q16), rtt_us, t0, cwnd) / Q32
+        assert got == pytest.approx(min(want, cwnd), rel=1e-3, abs=2 / Q32)
+
+
+@pytest.mark.parametrize("t0", [1, 1000, 60_000])
+@pytest.mark.parametrize("t1", [1, 1000, 60_000])
+@pytest.mark.parametrize("rtt_us", RTTS_US)
+def test_decrease(rtt_us: int, t0: int, t1: int) -> None:
+    for cwnd in (2, 3, 38, 83_000, 2**31):
+        kept = cwnd - t1 / 1000 * cwnd / (2 * (rtt_us / 1e6 + t0 / 1000))
+        assert library().libra_cut(cwnd, rtt_us, t0, t1) == pytest.approx(max(kept, 2), abs=1)
+
+
+def test_short_rtt_halves() -> None:
+    assert library().libra_cut(1000, 1, T0, T1) == 500
+
+
+@pytest.mark.parametrize(
+    ("mbps", "rtt_us"), [(1, 1000), (1, 200_000), (100, 30_000), (1000, 90_000)]
+)
+def test_window_grows_by_the_law(mbps: int, rtt_us: int) -> None:
+    """w += (1/w) alpha T^2 / (T + T0) for 100 round trips, 1 Mbit/s and 1 ms included."""
+    alpha, t = 2.0 * mbps, rtt_us / 1e6
+    window, want = Window(20), 20.0
+    step = library().libra_step(library().alpha(mbps * 1000, 1 << 16, K1), rtt_us, T0, 2**20)
+    for _ in range(100):
+        for _ in range(window.cwnd):
+            window.acked(1, step)
+            want += alpha * t * t / (t + 1) / want
+    # a step of a window counts from its end: half a segment at most
+    assert window.size == pytest.approx(want, abs=0.5, rel=2e-3)
+
+
+class Link:
+    """A FIFO link of a capacity, with other traffic; ACKs of each or each other packet."""
+
+    BYTES, BASE_US = 1500, 40_000
+
+    def __init__(self, mbps: float, per_ack: int, seed: int = 1, start_us: int = 0) -> None:
+        self.wire_us = self.BYTES * 8 / mbps
+        self.per_ack = per_ack
+        self.free_us = self.now_us = float(start_us)
+        self.source = random.Random(seed)
+        self.probe = Probe()
+
+    def others(self, share: float) -> None:
+        """As many packets of others as there may be, one by one."""
+        while self.source.random() < share:
+            self.free_us = max(self.free_us, self.now_us) + self.wire_us
+
+    def burst(self, packets: int, gap_us: float = 0, share: float = 0) -> None:
+        """Packets sent with a gap in between, and what their ACKs tell."""
+        for i in range(1, packets + 1):
+            self.others(share)
+            self.free_us = max(self.free_us, self.now_us) + self.wire_us
+            if i % self.per_ack == 0:
+                back = self.free_us + self.BASE_US
+                library().probe(
+                    byref(self.probe), round(back) % 2**32, round(back - self.now_us),
+                    self.per_ack * self.BYTES,
+                )  # fmt: skip
+            self.now_us += gap_us
+        self.now_us += 1e6
+
+    @property
+    def mbps(self) -> float:
+        """What the pairs say, 0 for nothing."""
+        return self.probe.capacity_kbps / 1000
+
+
+@pytest.mark.parametrize("per_ack", [1, 2])
+@pytest.mark.parametrize("mbps", [0.1, 1, 10, 100, 1000])
+def test_capacity_of_an_idle_link(mbps: float, per_ack: int) -> None:
+    link = Link(mbps, per_ack)
+    link.burst(10)
+    assert link.mbps == pytest.approx(mbps, rel=0.05)
+
+
+@pytest.mark.parametrize("per_ack", [1, 2])
+def test_capacity_of_a_busy_link(per_ack: int) -> None:
+    """Most pairs meet others; the pair of the least delays met none."""
+    for seed in range(20):
+        link = Link(10, per_ack, seed)
+        for _ in range(200):
+            link.burst(10, share=0.4)
+        assert link.mbps == pytest.approx(10, rel=0.01)
+
+
+def test_packets_sent_apart_tell_nothing() -> None:
+    """Their distance is the sender's, not the link's."""
+    link = Link(100, 1)
+    for _ in range(50):
+        link.burst(10, gap_us=500)
+    assert link.mbps == 0
+
+
+def test_clock_may_wrap() -> None:
+    link = Link(10, 2, start_us=2**32 - 42_000)
+    link.burst(10)
+    assert link.mbps == pytest.approx(10, rel=0.01)
+
+
+@pytest.mark.parametrize(("rtt_us", "size"), [(0, 3000), (42_000, 0)])
+def test_useless_ack_ends_no_pair(rtt_us: int, size: int) -> None:
+    probe = Probe()
+    library().probe(byref(probe), 1_000_000, 40_000, 3000)
+    library().probe(byref(probe), 1_002_400, rtt_us, size)
+    assert probe.capacity_kbps == 0
+
+
+def test_useless_ack_starts_no_pair() -> None:
+    probe = Probe()
+    library().probe(byref(probe), 1_000_000, 0, 3000)
+    library().probe(byref(probe), 1_002_400, 42_400, 3000)
+    assert probe.capacity_kbps == 0
+
+
+def test_capacity_saturates() -> None:
+    probe = Probe()
+    library().probe(byref(probe), 1000, 100, 3000)
+    library().probe(byref(probe), 1001, 101, 2**31)
+    assert probe.capacity_kbps == 2**32 - 1
