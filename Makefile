@@ -7,6 +7,8 @@
 #   make install   both, with the man page
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent   it, with its man page and systemd unit
+#   make cc        the congestion controls libra, nrhstcp and exp, for the running kernel
+#   make install-cc      them; docs/endpoints.md
 #   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
 #   make bench-check     fail if ZRTT takes over 3 % more instructions than it did
 #   make fuzz      10^8 inputs to each fuzzer, on all processors (out/fuzz/)
@@ -25,8 +27,12 @@ DESTDIR ?=
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-.PHONY: all modules plugin agent demo test bench bench-check fuzz conservation flood long-run tdc \
-	install install-agent uninstall clean check-kernel help
+MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
+KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
+INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+
+.PHONY: all modules plugin agent cc demo test bench bench-check fuzz conservation flood long-run \
+	tdc install install-agent install-cc uninstall clean check-kernel help
 
 all: modules plugin
 
@@ -38,6 +44,9 @@ plugin:
 
 agent:
 	$(MAKE) -C agent
+
+cc: check-kernel
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/cc modules
 
 demo:
 	@lab/setup.sh
@@ -78,8 +87,7 @@ tdc:
 	$(PYTHON) -m lab tdc --kernel 6.1 --kernel 6.12 --kernel uml
 
 install: all
-	$(MAKE) -C $(KDIR) M=$(CURDIR) \
-		$(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+	$(INSTALL_MODULES) M=$(CURDIR)
 	$(if $(DESTDIR),,depmod -a)
 	$(MAKE) -C tc-plugin install
 
@@ -87,16 +95,20 @@ install: all
 install-agent:
 	$(MAKE) -C agent install
 
+install-cc: cc
+	$(INSTALL_MODULES) M=$(CURDIR)/cc
+	$(if $(DESTDIR),,depmod -a)
+
 uninstall:
-	rm -f $(DESTDIR)/lib/modules/*/updates/sch_zrtt.ko* \
-		$(DESTDIR)/lib/modules/*/extra/sch_zrtt.ko*
+	rm -f $(foreach module,$(MODULES),$(addprefix $(DESTDIR)/lib/modules/*/, \
+		updates/$(module).ko* extra/$(module).ko*))
 	$(if $(DESTDIR),,depmod -a)
 	$(MAKE) -C tc-plugin uninstall
 	$(MAKE) -C agent uninstall
 
 clean:
 	$(MAKE) -C tc-plugin clean
-	rm -rf out *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
+	rm -rf out $(KBUILD_LEAVES) $(addprefix cc/,$(KBUILD_LEAVES))
 
 # A readable refusal instead of a page of compiler errors.
 check-kernel:
