@@ -15,6 +15,7 @@
 #   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
 #   make conservation    10 million packets: each must be accounted for
 #   make flood     a million spoofed flows: others must hardly notice
+#   make stress    half an hour of what may break zrtt, on a kernel with sanitizers
 #   make tdc       the kernel's own test suite: zrtt's cases, and codel's and fq_codel's
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
@@ -32,7 +33,7 @@ KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
 .PHONY: all modules plugin agent cc demo test bench bench-check fuzz conservation flood long-run \
-	tdc install install-agent install-cc uninstall clean check-kernel help
+	stress tdc install install-agent install-cc uninstall clean check-kernel help
 
 all: modules plugin
 
@@ -81,6 +82,10 @@ flood:
 long-run:
 	@lab/setup.sh
 	$(PYTHON) -m lab longrun --json out/longrun.json
+
+stress:
+	@lab/setup.sh nftables
+	$(PYTHON) -m lab stress
 
 tdc:
 	@lab/setup.sh python3-pyroute2

@@ -22,6 +22,7 @@ from lab.commands import (
     longrun,
     mininet,
     run,
+    stress,
     sweep,
     tdc,
 )
@@ -35,7 +36,7 @@ from lab.units import UnitError
 
 COMMANDS = (
     run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    longrun, flood, tdc, kernel,
+    longrun, flood, tdc, stress, kernel,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (

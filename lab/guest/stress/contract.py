@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What sch_zrtt says it accepts, as include/uapi/linux/pkt_sched_zrtt.h states it.
+
+A second reader of TCA_OPTIONS, as the kernel's strict one: whatever bytes are
+sent, it says whether they must be refused, or what must be found set.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+KIND = "zrtt"
+P_ONE = 1 << 30
+ALPHA_LIMIT = 4 << 16
+
+NESTED = 0x8000
+TYPE_MASK = 0x3FFF
+HEADER = struct.Struct("=HH")
+ALIGN = 4
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A parameter: its range, both ends allowed, and its size in bytes."""
+
+    name: str
+    low: int
+    high: int
+    size: int = 4
+
+    def accepts(self, value: int) -> bool:
+        """Whether it may be set to that."""
+        if self.name == "FLOWS" and value & (value - 1):
+            return False
+        if self.name == "MARK_RTT":
+            return _adjacent(value)
+        return self.low <= value <= self.high
+
+
+def _adjacent(mask: int) -> bool:
+    """At most 16 bits, one beside the other."""
+    return mask == 0 or f"{mask:b}".rstrip("0") in {"1" * bits for bits in range(1, 17)}
+
+
+_INORDER = (
+    Attribute("MODE", 0, 4),
+    Attribute("LIMIT", 1, 1_000_000),
+    Attribute("CONTROLLER", 0, 2),
+    Attribute("TARGET", 100, 1_000_000),
+    Attribute("TUPDATE", 1000, 1_000_000),
+    Attribute("THRESHOLD", 1, 1_000_000),
+    Attribute("FREEZE", 1000, 10_000_000),
+    Attribute("INCREMENT", 1, P_ONE),
+    Attribute("DECREMENT", 1, P_ONE),
+    Attribute("ALPHA_LAW", 0, 3),
+    Attribute("ALPHA", 0, ALPHA_LIMIT),
+    Attribute("ALPHA_MAX", 0, ALPHA_LIMIT),
+    Attribute("PTH", P_ONE // 10_000, P_ONE),
+    Attribute("FEEDBACK", 0, 3),
+    Attribute("MARK_MAX", 0, P_ONE),
+    Attribute("FLOWS", 64, 1 << 22),
+    Attribute("HINT", 0, 2),
+    Attribute("STRIP", 0, 1, size=1),
+    Attribute("HANDSHAKE", 0, 1, size=1),
+    Attribute("ECN", 0, 1, size=1),
+    Attribute("SPLIT_GSO", 0, 1, size=1),
+    Attribute("MARK_RTT", 0, 0xFFFF << 16),
+    Attribute("TIMESTAMPS", 0, 1, size=1),
+)
+ATTRIBUTES = dict(enumerate(_INORDER, start=1))
+NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
+
+Values = dict[int, int]
+"""By the number of the attribute."""
+
+
+def encode(kind: int, payload: bytes) -> bytes:
+    """One attribute, padded."""
+    length = HEADER.size + len(payload)
+    return HEADER.pack(length, kind) + payload + bytes(-length % ALIGN)
+
+
+def encode_values(values: Values) -> bytes:
+    """Of TCA_OPTIONS."""
+    return b"".join(
+        encode(number, value.to_bytes(ATTRIBUTES[number].size, "little"))
+        for number, value in values.items()
+    )
+
+
+def judge(options: bytes) -> Values | None:
+    """What these options set, the last of a kind; None if they must be refused."""
+    found: Values = {}
+    at = 0
+    while len(options) - at >= HEADER.size:
+        length, kind = HEADER.unpack_from(options, at)
+        if not HEADER.size <= length <= len(options) - at:
+            break
+        attribute = ATTRIBUTES.get(kind & TYPE_MASK)
+        payload = options[at + HEADER.size : at + length]
+        if attribute is None or kind & NESTED or len(payload) != attribute.size:
+            return None
+        value = int.from_bytes(payload, "little")
+        if attribute.name != "MARK_RTT" and not attribute.low <= value <= attribute.high:
+            return None
+        found[kind & TYPE_MASK] = value
+        at += length + -length % ALIGN
+    if at < len(options):
+        return None
+    return found if all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()) else None

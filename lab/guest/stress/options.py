@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: GPL-2.0
+"""TCA_OPTIONS at random: what one may send, and what one may not."""
+
+from __future__ import annotations
+
+from random import Random
+
+from lab.guest.stress import contract
+from lab.guest.stress.contract import ATTRIBUTES, NUMBER, Attribute, Values
+
+NET_BYTEORDER = 0x4000
+ATTRIBUTES_MAX = 12
+LARGE_TABLE = 1 << 18
+"""Slots; to clear more takes the guest long, so it is rarely asked for."""
+LARGE_SHARE = 0.005
+
+
+def _mask(rng: Random) -> int:
+    bits = rng.randint(0, 16)
+    return ((1 << bits) - 1) << rng.randint(0, 32 - bits)
+
+
+def _slots(rng: Random, attribute: Attribute) -> int:
+    most = attribute.high if rng.random() < LARGE_SHARE else LARGE_TABLE
+    return 1 << rng.randint(attribute.low.bit_length() - 1, most.bit_length() - 1)
+
+
+def _value(rng: Random, attribute: Attribute) -> int:
+    """One that is accepted: either end as often as all between."""
+    if attribute.name == "MARK_RTT":
+        return _mask(rng)
+    if attribute.name == "FLOWS":
+        return _slots(rng, attribute)
+    between = rng.randint(attribute.low, attribute.high)
+    # most parameters span magnitudes: small values are where the limits are
+    small = min(attribute.high, attribute.low + rng.getrandbits(rng.randint(1, 20)))
+    return rng.choice((attribute.low, attribute.high, between, small))
+
+
+def valid(rng: Random) -> Values:
+    """Some parameters, each with a value that it accepts."""
+    numbers = rng.sample(sorted(ATTRIBUTES), rng.randint(0, ATTRIBUTES_MAX))
+    return {number: _value(rng, ATTRIBUTES[number]) for number in numbers}
+
+
+def with_timestamps(rng: Random) -> Values:
+    """The same, with the table that a namespace shares."""
+    return {**valid(rng), NUMBER["TIMESTAMPS"]: 1}
+
+
+def _bad_value(rng: Random, attribute: Attribute) -> int:
+    """One that is most likely refused."""
+    ends = (attribute.low - 1, attribute.high + 1, rng.getrandbits(8 * attribute.size))
+    return rng.choice(ends) % (1 << 8 * attribute.size)
+
+
+def _attribute(rng: Random) -> bytes:
+    """One attribute, mostly well-formed."""
+    number = rng.choice(sorted(ATTRIBUTES))
+    attribute = ATTRIBUTES[number]
+    payload = _value(rng, attribute).to_bytes(attribute.size, "little")
+    match rng.choices(("good", "value", "length", "type", "flag", "nest"), (80, 6, 4, 4, 3, 3)):
+        case ["value"]:
+            payload = _bad_value(rng, attribute).to_bytes(attribute.size, "little")
+        case ["length"]:
+            payload = rng.randbytes(rng.choice((0, 1, 2, 3, 5, 8, 64, 300)))
+        case ["type"]:
+            number = rng.choice((0, len(ATTRIBUTES) + 1, rng.randint(0, contract.TYPE_MASK)))
+        case ["flag"]:
+            number |= rng.choice((contract.NESTED, NET_BYTEORDER))
+        case ["nest"]:
+            number |= contract.NESTED
+            payload = b"".join(_attribute(rng) for _ in range(rng.randint(0, 3)))
+    return contract.encode(number, payload)
+
+
+def _damage(rng: Random, data: bytearray) -> None:
+    """In place: bytes changed, lost, or too many."""
+    match rng.randrange(4):
+        case 0:
+            del data[rng.randrange(len(data)) :]
+        case 1:
+            data += rng.randbytes(rng.randint(1, 8))
+        case 2:  # a length
+            data[:2] = rng.getrandbits(16).to_bytes(2, "little")
+        case 3:
+            for _ in range(rng.randint(1, 4)):
+                data[rng.randrange(len(data))] = rng.getrandbits(8)
+
+
+def anything(rng: Random) -> bytes:
+    """Some attributes, each perhaps wrong, and perhaps damaged as a whole."""
+    if rng.random() < 0.5:
+        data = bytearray(contract.encode_values(valid(rng)))
+    else:
+        data = bytearray().join(_attribute(rng) for _ in range(rng.randint(0, ATTRIBUTES_MAX)))
+    if data and rng.random() < 0.15:
+        _damage(rng, data)
+    return bytes(data)
+
+
+def message(rng: Random, whole: bytes) -> bytes:
+    """A netlink message damaged below its header, whose length stays true mostly."""
+    head, body = whole[:16], bytearray(whole[16:])
+    _damage(rng, body)
+    length = 16 + len(body) if rng.random() < 0.9 else rng.randint(0, 64)
+    return length.to_bytes(4, "little") + head[4:] + bytes(body)

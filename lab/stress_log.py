@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a guest's kernel log has that should not be there.
+
+The console shows warnings and worse only, so whatever is not known to be
+harmless is a report.
+"""
+
+from __future__ import annotations
+
+import re
+
+from lab.uml import STARTED
+
+KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
+HARMLESS = re.compile(
+    "|".join(
+        (
+            "loading out-of-tree module taints kernel",
+            "reboot: Power down",
+            # an allocation was made to fail
+            "default qdisc .* fail, fallback to noqueue",
+            "VM_FAULT_OOM leaked out to the #PF handler",
+            "netlink: .*(invalid length|leftover after parsing)",
+            "nla_parse.*callbacks suppressed|validate_nla.*callbacks suppressed",
+        )
+    )
+)
+
+
+def reports(console: str) -> str:
+    """The lines of the kernel, once the guest has started."""
+    lines = console.partition(STARTED)[2].splitlines()
+    found = [line for line in lines if KERNEL.match(line) and not HARMLESS.search(line)]
+    return "".join(f"{line}\n" for line in found)

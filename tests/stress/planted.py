@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Bugs, each planted into a copy of sch_zrtt, and the round that must find it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import build
+from lab.kernels import Kernel
+from lab.process import said
+from lab.stress import Round
+
+OUT = build.REPO / "out" / "stress"
+SOURCE = "sch_zrtt.c"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A piece of the source that stands there once, and what it is changed to."""
+
+    name: str
+    round: Round
+    """That finds it."""
+    report: str
+    """What it says, as a regular expression."""
+    right: str
+    wrong: str
+
+
+BUGS = (
+    Bug(
+        name="use-after-free",
+        round=Round("fuzz", 1, 1000),
+        report="KASAN: (slab-)?(use-after-free|vmalloc-out-of-bounds)",
+        right="\t\tslots = q->vars.table.slots;\n\t\tq->vars.table = table;\n",
+        wrong="\t\tslots = q->vars.table.slots;\n",
+    ),
+    Bug(
+        name="lock-inversion",
+        round=Round("storm", 1, 20),
+        report="possible circular locking dependency",
+        right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
+        wrong="\tif (net) {\n\t\tspin_lock_bh(&net->locks[0]);\n\t\tsch_tree_lock(sch);\n"
+        "\t\tsch_tree_unlock(sch);\n\t\tspin_unlock_bh(&net->locks[0]);\n\t}\n"
+        "\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
+    ),
+    Bug(
+        name="leak",
+        round=Round("fuzz", 1, 1000),
+        report="unreferenced object",
+        right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
+        wrong="\tzrtt_net_put(old_net);\n",
+    ),
+    Bug(
+        name="leak-on-failure",
+        round=Round("faults", 1, 1),
+        report="unreferenced object",
+        right="\t\t\tzrtt_net_put(net);\n\t\t\treturn -ENOMEM;\n",
+        wrong="\t\t\treturn -ENOMEM;\n",
+    ),
+    Bug(
+        name="sleep-under-lock",
+        round=Round("fuzz", 1, 1000),
+        report="sleeping function called from invalid context",
+        right="\t\tnet = zrtt_net_get(sch);\n",
+        wrong="\t\tsch_tree_lock(sch);\n\t\tnet = zrtt_net_get(sch);\n\t\tsch_tree_unlock(sch);\n",
+    ),
+    Bug(
+        name="out-of-bounds",
+        round=Round("fuzz", 1, 100),
+        report="KASAN: stack-out-of-bounds|UBSAN: array-index-out-of-bounds",
+        right="for (i = 0; i < ARRAY_SIZE(words); i++)",
+        wrong="for (i = 0; i <= ARRAY_SIZE(words); i++)",
+    ),
+    Bug(
+        name="accepts-too-much",
+        round=Round("fuzz", 1, 5000),
+        report="FindingError: answered 0, must refuse it",
+        right="if (!is_power_of_2(params->flows)) {",
+        wrong="if (params->flows < TC_ZRTT_FLOWS_MIN) {",
+    ),
+)
+
+
+def module(bug: Bug, kernel: Kernel) -> Path:
+    """The module with the bug, built again if its sources are others."""
+    folder = OUT / bug.name
+    for name in build.MODULE_SOURCES["sch_zrtt"]:
+        source = build.REPO / name
+        copy = shutil.copytree if source.is_dir() else shutil.copy2
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        copy(source, folder / name, **({"dirs_exist_ok": True} if source.is_dir() else {}))
+    text = (folder / SOURCE).read_text()
+    assert text.count(bug.right) == 1, f"{bug.name}: nowhere to plant it:\n{bug.right}"
+    (folder / SOURCE).write_text(text.replace(bug.right, bug.wrong))
+    said(build.BuildError, "make", "-s", "-C", kernel.build_dir, f"M={folder}",
+         *kernel.make_args, "modules")  # fmt: skip
+    return folder / "sch_zrtt.ko"
