@@ -237,7 +237,7 @@ static int qledger_enqueue(struct Qdisc *sch)
 	return err;
 }
 
-/* Return: 1 if a packet came out as it should, 0 if none did. */
+/* A packet comes out, if there is any. */
 static int qledger_dequeue(struct Qdisc *sch)
 {
 	struct qledger_entry *entry;
@@ -246,6 +246,11 @@ static int qledger_dequeue(struct Qdisc *sch)
 	spin_lock_bh(qdisc_lock(sch));
 	skb = sch->dequeue(sch);
 	spin_unlock_bh(qdisc_lock(sch));
+	if (!skb && qdisc_qlen_sum(sch)) {
+		pr_err("qledger: %u packets are said to be queued, but none comes out\n",
+		       qdisc_qlen_sum(sch));
+		return -ENODATA;
+	}
 	if (!skb)
 		return 0;
 	for (; books.head != books.tail; qledger_add(&books.late, entry)) {
@@ -256,7 +261,7 @@ static int qledger_dequeue(struct Qdisc *sch)
 		qledger_add(&books.out, entry);
 		books.marked += packet_marked(skb) ? entry->segs : 0;
 		consume_skb(skb);
-		return 1;
+		return 0;
 	}
 	pr_err("qledger: packet %u came out, which is not queued\n", packet_id(skb));
 	kfree_skb(skb);
@@ -278,9 +283,9 @@ static int qledger_pass(struct Qdisc *sch, u32 packets)
 		err = qledger_enqueue(sch);
 		if (!err && qledger_one_in(2))
 			err = qledger_dequeue(sch);
-		while (err >= 0 && qdisc_qlen_sum(sch) > left)
+		while (!err && qdisc_qlen_sum(sch) > left)
 			err = qledger_dequeue(sch);
-		if (err < 0)
+		if (err)
 			return err;
 		cond_resched();
 	}
