@@ -21,6 +21,7 @@ from lab.commands import (
     kernel,
     longrun,
     mininet,
+    multiqueue,
     run,
     stress,
     sweep,
@@ -36,7 +37,7 @@ from lab.units import UnitError
 
 COMMANDS = (
     run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    longrun, flood, tdc, stress, kernel,
+    multiqueue, longrun, flood, tdc, stress, kernel,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (

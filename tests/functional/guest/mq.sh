@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# A zrtt below each queue of a device, which two processors send through, each by its own:
+#
+#   a: a0 (mq: two queues, htb and zrtt each)  ------  b: b0
+hosts a b
+ip link add a0 netns a address 02:00:00:00:00:0a numtxqueues 2 numrxqueues 2 type veth \
+	peer name b0 netns b address 02:00:00:00:00:0b numtxqueues 2 numrxqueues 2
+ip -n a link set a0 up
+ip -n b link set b0 up
+ip -n a addr add 10.0.0.1/24 dev a0
+ip -n b addr add 10.0.0.2/24 dev b0
+ip -n a neigh add 10.0.0.2 lladdr 02:00:00:00:00:0b dev a0
+ip -n b neigh add 10.0.0.1 lladdr 02:00:00:00:00:0a dev b0
+for queue in 0 1; do
+	ip netns exec a sh -c \
+		"echo $((1 << queue)) >/sys/class/net/a0/queues/tx-$queue/xps_cpus"
+done
+
+tc -n a qdisc add dev a0 root handle 1: mq
+for queue in 1 2; do
+	tc -n a qdisc add dev a0 parent 1:$queue handle 1$queue: htb default 1
+	tc -n a class add dev a0 parent 1$queue: classid 1$queue:1 htb rate 20mbit \
+		burst 1600 cburst 1600 quantum 1600
+	tc -n a qdisc add dev a0 parent 1$queue:1 handle 2$queue: zrtt limit 20$queue
+done
+
+# send CPU KBYTES PORT: a transfer from that processor, to its end
+send() {
+	ip netns exec b nc -l -p "$3" <>/tmp/never >/dev/null &
+	until ip netns exec b cat /proc/net/tcp /proc/net/tcp6 |
+		grep -q "$(printf ':%04X 0*:0000 0A' "$3")"; do
+		sleep 0.1
+	done
+	dd if=/dev/zero bs=1k count="$2" 2>/dev/null |
+		ip netns exec a busybox taskset "$1" nc 10.0.0.2 "$3"
+	wait $!
+}
+
+send 1 500 5001
+stats mq.first a a0
+send 2 500 5002
+stats mq.second a a0
+for port in 5003 5005 5007; do
+	send 1 1000 $port &
+	send 2 1000 $((port + 1)) &
+done
+for words in "flows 64" no_split_gso "flows 4096" split_gso "mode paper" "mode zrtt"; do
+	# shellcheck disable=SC2086 # words
+	tc -n a qdisc change dev a0 parent 12:1 handle 22: zrtt $words
+	tc -n a -s qdisc show dev a0 >/dev/null
+done
+wait
+stats mq.both a a0
+send 1 1000 5011 &
+send 2 1000 5012 &
+for limit in 301 302 303; do
+	tc -n a qdisc replace dev a0 parent 12:1 handle 23: pfifo
+	tc -n a qdisc replace dev a0 parent 12:1 handle 24: zrtt limit $limit
+done
+wait
+stats mq.replaced a a0
+part mq.cpus
+nproc

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A zrtt below each queue of a device with two, on two processors: each keeps its own state."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+from guests import Guest, Report, Reports, start
+from test_qdisc import TROUBLE, unaccounted
+
+from lab import multiqueue, multiqueue_cost
+from lab.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
+from lab.readings import ResultError
+
+PARTS = ("first", "second", "both", "replaced")
+BYTES = 1024 * 500
+"""Of each of the first two transfers."""
+PACKETS = 5000
+
+
+@cache
+def reports() -> Reports:
+    """Of the one guest."""
+    return start([Guest("6.12", ("mq",), cpus=2, virtual_time=False)])
+
+
+def report() -> Report:
+    """What the experiment printed."""
+    return reports()["6.12"].result()
+
+
+@cache
+def readings() -> Readings:
+    """pktgen on both processors."""
+    return multiqueue_cost.measure(PACKETS, 1, ("zrtt",))
+
+
+def all_of(part: str) -> dict[str, dict[str, Any]]:
+    """All qdiscs of a part, by handle."""
+    return {qdisc["handle"]: qdisc for qdisc in json.loads(report().part(f"mq.{part}"))}
+
+
+def zrtts(part: str) -> list[dict[str, Any]]:
+    """That of the first queue and that of the second."""
+    found = sorted(report().qdiscs(f"mq.{part}"), key=lambda qdisc: qdisc["parent"])
+    assert [qdisc["parent"] for qdisc in found] == ["11:1", "12:1"]
+    return found
+
+
+def test_experiment_ran_to_its_end() -> None:
+    assert report().lines("mq.rc") == ["0"], report().text
+    assert report().lines("mq.cpus") == ["2"]
+
+
+def test_packets_take_the_queue_of_their_processor() -> None:
+    first, second = zrtts("first")
+    assert first["bytes"] > BYTES > 10 * second["bytes"]
+    before, (first, second) = first, zrtts("second")
+    assert second["bytes"] > BYTES > 10 * (first["bytes"] - before["bytes"])
+
+
+def test_queue_does_not_feel_the_other() -> None:
+    assert [qdisc["maxq"] > 10 for qdisc in zrtts("first")] == [True, False]
+    assert [qdisc["prob"] > 0 for qdisc in zrtts("first")] == [True, False]
+
+
+def test_queues_have_their_own_parameters() -> None:
+    assert [qdisc["options"]["limit"] for qdisc in zrtts("both")] == [201, 202]
+    assert [qdisc["options"]["flows"] for qdisc in zrtts("both")] == [16384, 4096]
+    assert [qdisc["options"]["limit"] for qdisc in zrtts("replaced")] == [201, 303]
+
+
+def test_both_queues_are_full_at_once() -> None:
+    assert all(qdisc["ecn_mark"] + qdisc["drop_mark"] > 0 for qdisc in zrtts("both"))
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_packet_is_accounted_for(part: str) -> None:
+    for qdisc in zrtts(part):
+        assert unaccounted(qdisc) == 0
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_left_anywhere(part: str) -> None:
+    for qdisc in all_of(part).values():
+        assert (qdisc["qlen"], qdisc["backlog"]) == (0, 0), qdisc["handle"]
+
+
+def test_mq_adds_up_its_queues() -> None:
+    found = all_of("both")
+    for name in ("bytes", "packets"):
+        assert found["1:"][name] == found["11:"][name] + found["12:"][name]
+        assert found["11:"][name] == found["21:"][name] > 0
+        assert found["12:"][name] == found["22:"][name] > 0
+
+
+def test_kernel_log_is_clean() -> None:
+    assert not [line for line in report().lines("dmesg") if TROUBLE.search(line)]
+
+
+def test_each_processor_counts_in_its_queue() -> None:
+    """At full speed, both at once; measure() has compared the sums."""
+    (beside,) = readings()["zrtt", BESIDE]
+    assert [queue["packets_in"] for queue in beside.queues] == [PACKETS, PACKETS]
+    (together,) = readings()["zrtt", TOGETHER]
+    assert [queue["packets_in"] for queue in together.queues] == [2 * PACKETS]
+    assert not [queue for queue in [*beside.queues, *together.queues] if unaccounted(dict(queue))]
+
+
+def alone(packets: int, sent: int = 10) -> Reading:
+    """A processor that sent, and its queue that counted."""
+    return Reading([Sent(1000, sent, 0)], [{"packets": packets - 1, "drops": 1}])
+
+
+def test_queue_that_loses_count_is_no_measurement() -> None:
+    assert alone(10).check("zrtt", ALONE)
+    with pytest.raises(ResultError, match=r"zrtt, 1 CPU, 1 queue: \[10\] packets came, \[9\]"):
+        alone(9).check("zrtt", ALONE)
+
+
+def test_slowdown_is_that_of_a_round() -> None:
+    beside = [Reading([Sent(us, 10, 0)], []) for us in (1500, 6000, 1500)]
+    quiet = [Reading([Sent(us, 10, 0)], []) for us in (1000, 4000, 500)]
+    assert (
+        multiqueue_cost.slowdown({("q", BESIDE): beside, ("q", ALONE): quiet}, "q", BESIDE) == 1.5
+    )
+
+
+def test_flows_are_alike_within_a_queue() -> None:
+    """Both queues get half of the link, and flows of all RTTs are in each."""
+    layout = multiqueue.layouts(1)[1]
+    shared = multiqueue.run("zrtt", layout, 1)
+    assert [len(group) for group in layout.groups] == [10, 10]
+    assert min(shared.jains) > 0.99
+    assert shared.share == pytest.approx(0.5, abs=0.02)
