@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 from library import LIBRARY
 from reference import ONE
 
@@ -20,6 +22,12 @@ def parameter(name: str) -> SearchStrategy[int]:
     return spread(*LIBRARY.range(name))
 
 
+def runs(values: SearchStrategy[Any], longest: int) -> SearchStrategy[list[Any]]:
+    """Each value so many times in a row, so that what takes time happens."""
+    some = st.lists(st.tuples(values, spread(1, longest)), max_size=8)
+    return some.map(lambda drawn: [value for value, times in drawn for _ in range(times)])
+
+
 RTTS = spread(32, 65534 * 32)  # us, as hints state them
 RATES = spread(64, 1 << 31)  # bytes per epoch
 PROBABILITIES = spread(0, ONE)
@@ -30,3 +38,11 @@ CLOCK = spread(1 << 40, 1 << 60)  # ns: from 18 minutes to 36 years
 def flows(least: int = 1) -> SearchStrategy[list[tuple[int, int]]]:
     """RTT and rate of each."""
     return st.lists(st.tuples(RTTS, RATES), min_size=least, max_size=64)
+
+
+@st.composite
+def flows_along_a_slope(draw: DrawFn) -> list[tuple[int, int]]:
+    """RTTs within an octave, and rates that are a power of them."""
+    exponent = draw(st.floats(-3, 3))
+    ratios = draw(st.lists(st.floats(1, 2), min_size=2, max_size=64))
+    return [(round(50_000 * one), round(100_000 * one**exponent)) for one in ratios]

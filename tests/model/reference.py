@@ -66,8 +66,8 @@ def fit(rtts: list[int], rates: list[int]) -> tuple[float, float]:
     x_mean, y_mean = sum(x) / n, sum(y) / n
     var = sum((one - x_mean) ** 2 for one in x) / n + FIT_RIDGE
     cov = sum((one - x_mean) * (other - y_mean) for one, other in zip(x, y, strict=True)) / n
-    # each logarithm is cut to 1/32: deviations from the mean move by that much at most
-    cut = 1 / 32 + LOG2_ERROR
+    # logarithms are cut to 1/32: by half of that, up or down, from what all share
+    cut = 1 / 64 + LOG2_ERROR
     x_spread = sum(abs(one - x_mean) for one in x) / n
     y_spread = sum(abs(one - y_mean) for one in y) / n
     var_error = 2 * cut * x_spread + cut * cut

@@ -6,7 +6,7 @@ from __future__ import annotations
 from math import exp2, sqrt
 
 import pytest
-from draws import CLOCK, PROBABILITIES, parameter, spread
+from draws import CLOCK, PROBABILITIES, parameter, runs, spread
 from hypothesis import given
 from hypothesis import strategies as st
 from library import LIBRARY
@@ -27,10 +27,7 @@ BLUE, PBLUE, PI2 = range(3)
 UNIT = 1 / ONE
 US = 1000  # ns
 SOJOURNS = spread(0, 10_000_000)  # us
-# runs of the same, so that an empty queue stays empty
-RUNS = st.lists(st.tuples(SOJOURNS, spread(1, 20)), max_size=10).map(
-    lambda runs: [sojourn for sojourn, ticks in runs for _ in range(ticks)]
-)
+TICKS = runs(SOJOURNS, 20)
 BOTH_PERIODS = st.tuples(parameter("target_us"), parameter("tupdate_us"))
 BLUE_STEPS = st.tuples(parameter("freeze_us"), parameter("step_q30"), parameter("step_q30"))
 
@@ -71,7 +68,7 @@ def test_blue_owes_a_decrement_per_freeze(
     assert 0.97 * owed - 1 <= ONE - LIBRARY.p() <= owed
 
 
-@given(BOTH_PERIODS, PROBABILITIES, RUNS)
+@given(BOTH_PERIODS, PROBABILITIES, TICKS)
 def test_pi2_is_rfc_9332(periods: tuple[int, int], p_q30: int, sojourns: list[int]) -> None:
     """Free running: the error is that of the gains and a unit per update, all added up."""
     target_us, tupdate_us = periods
@@ -107,7 +104,7 @@ def test_pblue_moves_in_proportion(periods: tuple[int, int], p_q30: int, q: int)
 
 
 @pytest.mark.parametrize("kind", [BLUE, PBLUE, PI2])
-@given(BOTH_PERIODS, PROBABILITIES, RUNS)
+@given(BOTH_PERIODS, PROBABILITIES, TICKS)
 def test_average_of_p_is_an_ewma(
     kind: int, periods: tuple[int, int], p_q30: int, sojourns: list[int]
 ) -> None:

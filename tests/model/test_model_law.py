@@ -5,7 +5,17 @@ from __future__ import annotations
 
 from math import exp2, inf, log2
 
-from draws import PROBABILITIES, RATES, RTTS, flows, parameter, spread
+from draws import (
+    PROBABILITIES,
+    RANDOM,
+    RATES,
+    RTTS,
+    flows,
+    flows_along_a_slope,
+    parameter,
+    runs,
+    spread,
+)
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from library import LIBRARY
@@ -97,7 +107,7 @@ def test_prto_equalises_padhyes_throughput(
             assert abs(got / wanted - 1) <= 0.005
 
 
-@given(flows(least=2))
+@given(st.one_of(flows(least=2), flows_along_a_slope()))
 def test_regression_is_least_squares(of: Flows) -> None:
     """alpha moves by 1/16 of the slope, of which 1/4 to 4 counts, against it."""
     rtts, rates = give(of)
@@ -108,7 +118,7 @@ def test_regression_is_least_squares(of: Flows) -> None:
     assert abs(got - step) <= FIT_GAIN * (error + power_error(2 * LOG2_ERROR) * 4) + 1 / Q16
 
 
-@given(RATES, st.lists(st.floats(0, 8), max_size=100))
+@given(RATES, runs(st.floats(0, 8), 120))
 def test_price_is_an_integral(rate_avg: int, shares: list[float]) -> None:
     """1/16 of log2(passed / r_avg), at most an octave, per epoch; a unit is lost in each."""
     give([(50_000, rate_avg)])
@@ -122,7 +132,7 @@ def test_price_is_an_integral(rate_avg: int, shares: list[float]) -> None:
         assert abs(LIBRARY.price(passed) / Q13 - price) <= error
 
 
-@given(RATES, st.lists(st.sampled_from([1 / 4, 3 / 4, 1, 2]), max_size=200))
+@given(RATES, runs(st.sampled_from([1 / 4, 3 / 4, 1, 2]), 80))
 def test_usual_price_is_an_average(rate_avg: int, shares: list[float]) -> None:
     """Over the books of flows above half of r_avg; it may stick 64 units away."""
     give([(50_000, rate_avg)])
@@ -150,7 +160,7 @@ def test_odds_leave_their_share(mark_max: int, p_q30: int) -> None:
     assert abs(got - want) <= (0 if marks else want * power_error(LOG2_ERROR) + 1 / Q16)
 
 
-@given(st.lists(st.tuples(spread(0, ONE // 2), st.integers(0, (1 << 32) - 1)), max_size=100))
+@given(runs(st.tuples(st.integers(0, ONE // 2), RANDOM), 10))
 def test_marks_are_spaced(packets: list[tuple[int, int]]) -> None:
     """Credit and thresholds of 0.5 .. 1.5 are exact in floating point."""
     give([(50_000, 1000)])
@@ -164,7 +174,7 @@ def test_marks_are_spaced(packets: list[tuple[int, int]]) -> None:
         assert LIBRARY.verdict(True, p_q30, rnd) == hit
 
 
-@given(PROBABILITIES, st.integers(0, (1 << 32) - 1))
+@given(PROBABILITIES, RANDOM)
 def test_marks_at_random_come_with_their_probability(p_q30: int, rnd: int) -> None:
     give([(50_000, 1000)])
     assert LIBRARY.verdict(False, p_q30, rnd) == (rnd / (1 << 32) < p_q30 / ONE)
