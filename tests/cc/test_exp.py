@@ -43,7 +43,7 @@ def step(window: Window, w0: int) -> int:
     return library().exp_step(int(window.size * Q16), w0, root(w0), GAMMA)
 
 
-@pytest.mark.parametrize("w0", [4, 100, 5000])
+@pytest.mark.parametrize("w0", [4, 100, 1000])
 def test_window_grows_by_the_law(w0: int) -> None:
     """ACK by ACK, until the window is three times what it was.
 
@@ -56,7 +56,7 @@ def test_window_grows_by_the_law(w0: int) -> None:
     assert window.size == pytest.approx(want, rel=0.01 + 0.25 / w0)
 
 
-@pytest.mark.parametrize("w", [100, 1000, 10_000])
+@pytest.mark.parametrize("w", [100, 1000, 4000])
 def test_recovery_takes_logarithmic_time(w: int) -> None:
     """Round trips from w0 to w: w0 - sqrt(w0) + sqrt(w0) e^(gamma t) solves the equation."""
     window, taken = Window(library().exp_cut(w, BETA)), 0

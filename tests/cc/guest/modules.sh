@@ -37,8 +37,8 @@ tc -n a qdisc add dev a0 root netem rate 10mbit delay 20ms loss 1% limit 100
 for name in $names; do
 	part "transfer $name"
 	ip netns exec a sysctl -qw net.ipv4.tcp_congestion_control="$name"
-	bulk 2000 &
-	sleep 1
+	bulk 800 &
+	sleep 0.5
 	ip netns exec a ss --tcp --info --no-header
 	wait $!
 done
