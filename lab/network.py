@@ -61,6 +61,7 @@ class Queue:
     hop: int
     """0: of the way back."""
     wire: bool = False
+    """As a device of that rate: one packet after the other, and the qdisc is asked for more."""
 
     @property
     def tc(self) -> str:
@@ -231,6 +232,11 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
         f" {shlex.join(scenario.qdisc_words)}",
+        *(
+            [f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter poll"]
+            if queue.wire
+            else []
+        ),
         *[
             f"{queue.tc} qdisc add dev {host.port} parent 1:1 {shlex.join(scenario.back_words)}"
             for host in near

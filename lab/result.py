@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
@@ -123,7 +124,12 @@ class Result:
 
     @property
     def max_class_ratio(self) -> float:
-        """The mean goodput of the best-off congestion control's flows, to that of all."""
+        """The mean goodput of the best-off congestion control's flows, to that of all.
+
+        nan if none of them received anything, as beside others that cross one router only.
+        """
+        if not self.goodput_mbps:
+            return math.nan
         classes: dict[str, list[float]] = {}
         for flow in self.flows:
             classes.setdefault(flow.cc, []).append(flow.goodput_mbps)

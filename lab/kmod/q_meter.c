@@ -2,7 +2,8 @@
 /*
  * q_meter: lets tc(8) add, reset and show the laboratory's meter.
  *
- *	tc qdisc { add | change } dev DEV parent ID meter [ reset ]
+ *	tc qdisc add dev DEV parent ID meter
+ *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ]
  */
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -24,12 +25,15 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 	struct rtattr *tail = addattr_nest(n, room, TCA_OPTIONS | NLA_F_NESTED);
 
 	for (; argc > 0; argc--, argv++) {
-		if (strcmp(*argv, "reset")) {
+		if (!strcmp(*argv, "reset")) {
+			addattr8(n, room, TCA_METER_RESET, 1);
+		} else if (!strcmp(*argv, "poll")) {
+			addattr8(n, room, TCA_METER_POLL, 1);
+		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();
 			return -1;
 		}
-		addattr8(n, room, TCA_METER_RESET, 1);
 	}
 	addattr_nest_end(n, tail);
 	return 0;

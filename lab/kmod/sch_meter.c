@@ -12,6 +12,10 @@
  * Class 1 holds the child. Classes 2 and up are flows, told apart by the low bits
  * of their destination port: what left of each, with CE marks as overlimits.
  *
+ * Below a shaper a qdisc is never asked for a packet that it does not have, and RED
+ * does not notice that it is idle: it may drop all for ever. The meter can ask, as
+ * a device would.
+ *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
 #include <linux/if_vlan.h>
@@ -50,6 +54,7 @@ struct meter_flow {
  * @flows:	METER_FLOWS of them
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
+ * @poll:	ask the child once more when it is empty
  */
 struct meter_sched_data {
 	struct Qdisc		*child;
@@ -57,10 +62,12 @@ struct meter_sched_data {
 	struct meter_flow	*flows;
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
+	bool			poll;
 };
 
 static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_METER_POLL] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -113,6 +120,12 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	}
 }
 
+static void meter_poll(struct meter_sched_data *q)
+{
+	if (q->poll && !q->child->q.qlen)
+		WARN_ON_ONCE(q->child->dequeue(q->child));
+}
+
 static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			 struct sk_buff **to_free)
 {
@@ -131,6 +144,7 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	if (ret != NET_XMIT_SUCCESS) {
 		if (net_xmit_drop_count(ret))
 			qdisc_qstats_drop(sch);
+		meter_poll(q);
 		return ret;
 	}
 
@@ -153,6 +167,7 @@ static struct sk_buff *meter_dequeue(struct Qdisc *sch)
 	qdisc_qstats_backlog_dec(sch, skb);
 	sch->q.qlen--;
 	qdisc_bstats_update(sch, skb);
+	meter_poll(q);
 	return skb;
 }
 
@@ -180,11 +195,12 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 	if (err)
 		return err;
 
-	if (tb[TCA_METER_RESET]) {
-		sch_tree_lock(sch);
+	sch_tree_lock(sch);
+	if (tb[TCA_METER_RESET])
 		meter_forget(q);
-		sch_tree_unlock(sch);
-	}
+	if (tb[TCA_METER_POLL])
+		q->poll = true;
+	sch_tree_unlock(sch);
 	return 0;
 }
 

@@ -80,6 +80,7 @@ def test_wire_has_no_bursts() -> None:
         scenario = Scenario(rate_bps=100_000_000, wire=wire, hops=2, reverse=1, steps=(step,))
         made = re.findall(r"burst (\d+) cburst", topology.script(scenario) + spec.spec(scenario))
         assert (len(made), set(map(int, made))) == (6, bursts)
+        assert topology.script(scenario).count("meter poll\n") == 3 * wire
     assert [parse_link(text) for text in ("shaper", "wire")] == [False, True]
     with pytest.raises(ScenarioError, match="--link"):
         parse_link("tunnel")
