@@ -17,6 +17,7 @@
 #   make flood     a million spoofed flows: others must hardly notice
 #   make stress    half an hour of what may break zrtt, on a kernel with sanitizers
 #   make tdc       the kernel's own test suite: zrtt's cases, and codel's and fq_codel's
+#   make module-life     1,000 loads, and links and namespaces that go, under traffic
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -33,7 +34,7 @@ KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
 .PHONY: all modules plugin agent cc demo test bench bench-check fuzz conservation flood long-run \
-	stress tdc install install-agent install-cc uninstall clean check-kernel help
+	stress tdc module-life install install-agent install-cc uninstall clean check-kernel help
 
 all: modules plugin
 
@@ -90,6 +91,9 @@ stress:
 tdc:
 	@lab/setup.sh python3-pyroute2
 	$(PYTHON) -m lab tdc --kernel 6.1 --kernel 6.12 --kernel uml
+
+module-life:
+	$(MAKE) -C tests ARGS=functional/test_life.py MODULE_LOADS=1000
 
 install: all
 	$(INSTALL_MODULES) M=$(CURDIR)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from itertools import count
@@ -36,6 +37,15 @@ EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "tap", "mark", "handshake", "timestamps", "sharing", "late",
 )  # fmt: skip
+
+MODULE_LIFE = ("users", "reload")
+LINK_LIFE = ("links", "removed")
+LOADS = int(os.environ.get("MODULE_LOADS", "50"))
+"""`make module-life` has 1,000."""
+ROUNDS = LOADS // 20
+"""How often links, and namespaces, come and go."""
+LIFE_DATA = {"loads": [str(LOADS)], "rounds": [str(ROUNDS)]}
+LIFE_TIMEOUT_S = 900 + 5 * LOADS
 
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16

@@ -7,7 +7,7 @@ from functools import cache
 from itertools import product
 
 import pytest
-from cases import DATA, EXPERIMENTS
+from cases import DATA, EXPERIMENTS, LIFE_DATA, LIFE_TIMEOUT_S, LINK_LIFE, MODULE_LIFE
 from guests import KERNELS, Guest, Report, Reports, start
 
 # The largest table takes 256 MB: more than there is, and more than is free.
@@ -29,6 +29,17 @@ def _two_cpu_reports() -> Reports:
     return start([Guest("6.12", ("smp",), DATA, cpus=2, virtual_time=False)])
 
 
+@cache
+def _module_reports() -> Reports:
+    return start([Guest(k, MODULE_LIFE, LIFE_DATA, timeout_s=LIFE_TIMEOUT_S) for k in KERNELS])
+
+
+@cache
+def _link_reports() -> Reports:
+    how = {"cpus": 2, "virtual_time": False, "timeout_s": LIFE_TIMEOUT_S}
+    return start([Guest(kernel, LINK_LIFE, LIFE_DATA, **how) for kernel in KERNELS])
+
+
 @pytest.fixture(params=KERNELS)
 def report(request: pytest.FixtureRequest) -> Report:
     """All experiments on one kernel."""
@@ -46,3 +57,15 @@ def small(request: pytest.FixtureRequest) -> Report:
 def two_cpus() -> Report:
     """A guest with two processors, in real time."""
     return _two_cpu_reports()["6.12"].result()
+
+
+@pytest.fixture(params=KERNELS)
+def module(request: pytest.FixtureRequest) -> Report:
+    """A guest in which the module comes and goes."""
+    return _module_reports()[request.param].result()
+
+
+@pytest.fixture(params=KERNELS)
+def links(request: pytest.FixtureRequest) -> Report:
+    """A guest with two processors, in real time, in which links and namespaces do."""
+    return _link_reports()[request.param].result()

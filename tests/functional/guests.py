@@ -28,10 +28,15 @@ OUT = HERE.parents[1] / "out" / "functional"
 
 MODULES = (
     "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_tbf", "sch_netem",
-    "sch_ingress", "cls_matchall", "act_mirred", "act_skbedit",
+    "sch_fq_codel", "sch_ingress", "cls_matchall", "act_mirred", "act_skbedit",
     "crc32c_generic",  # for libcrc32c, which does not name it
     "nft_chain_nat", "nft_masq",
 )  # fmt: skip
+
+TROUBLE = re.compile(
+    r"WARNING:|\bBUG\b|Oops:|Call Trace|general protection|UBSAN|KASAN|refcount_t|"
+    r"possible recursive|suspicious RCU|unregister_netdevice: waiting"
+)
 
 
 class NoSuchPartError(KeyError):
@@ -59,6 +64,12 @@ class Report:
         """The lines of a part."""
         return self.part(name).splitlines()
 
+    def trouble(self) -> list[str]:
+        """What the kernel's log should not have."""
+        log = self.lines("dmesg")
+        assert log
+        return [line for line in log if TROUBLE.search(line)]
+
     def memory(self, name: str) -> dict[str, int]:
         """Lines of /proc/meminfo in a part, KB by name."""
         return {k: int(kb) for k, kb in re.findall(r"(\w+):\s+(\d+) kB", self.part(name))}
@@ -83,6 +94,12 @@ class Report:
         return only
 
 
+def unaccounted(qdisc: dict[str, Any]) -> int:
+    """Packets that came and are nowhere; "packets" are those sent on."""
+    ends = ("packets", "drop_mark", "drop_limit", "drop_late", "purged", "backlog_packets")
+    return qdisc["packets_in"] - sum(qdisc[end] for end in ends)
+
+
 @cache
 def program(name: str) -> Path:
     """A program of guest/, static so that it runs anywhere."""
@@ -104,11 +121,12 @@ class Guest:
     cpus: int = 1
     memory_mb: int = 1024
     virtual_time: bool = True
+    timeout_s: float = 900
 
     def run(self) -> Report:
         """Boots the guest and waits for its end."""
         engine = get_engine(self.kernel)
-        folder = OUT / f"{self.kernel}-{self.cpus}cpu-{self.memory_mb}mb"
+        folder = OUT / f"{self.kernel}-{self.experiments[0]}-{self.memory_mb}mb"
         folder.mkdir(parents=True, exist_ok=True)
         files = {name: program(name) for name in PROGRAMS}
         files |= {path.name: path for path in (HERE / "guest").glob("*.sh")}
@@ -126,7 +144,7 @@ class Guest:
             cpus=self.cpus,
             memory_mb=self.memory_mb,
             virtual_time=self.virtual_time,
-            timeout_s=900,
+            timeout_s=self.timeout_s,
         )
         output = engine.run(job)
         (folder / "result").write_text(output.result)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import Any
 
 import pytest
 from cases import (
@@ -19,7 +18,7 @@ from cases import (
     BadAttribute,
     Parameter,
 )
-from guests import Report
+from guests import TROUBLE, Report, unaccounted
 
 PING_PACKETS = 3
 LOAD_PACKETS = 2000
@@ -29,16 +28,6 @@ FRAME_MS = 1000 * 8 / 4000
 """Of the load, on the link that slowed down."""
 TABLE_KB = 4_194_304 * 64 // 1024
 NOISE_KB = 4096
-TROUBLE = re.compile(
-    r"WARNING:|\bBUG\b|Oops:|Call Trace|general protection|UBSAN|KASAN|refcount_t|"
-    r"possible recursive|suspicious RCU|unregister_netdevice: waiting"
-)
-
-
-def unaccounted(qdisc: dict[str, Any]) -> int:
-    """Packets that came and are nowhere; "packets" are those sent on."""
-    ends = ("packets", "drop_mark", "drop_limit", "drop_late", "purged", "backlog_packets")
-    return qdisc["packets_in"] - sum(qdisc[end] for end in ends)
 
 
 def assert_empty(report: Report, part: str) -> None:
@@ -56,8 +45,7 @@ def test_experiment_ran_to_its_end(report: Report, experiment: str) -> None:
 
 
 def test_kernel_log_is_clean(report: Report) -> None:
-    assert report.lines("dmesg")
-    assert not [line for line in report.lines("dmesg") if TROUBLE.search(line)]
+    assert not report.trouble()
 
 
 # Module
@@ -296,4 +284,4 @@ def test_accounts_hold_on_two_processors(two_cpus: Report, part: str) -> None:
 
 
 def test_kernel_log_is_clean_on_two_processors(two_cpus: Report) -> None:
-    assert not [line for line in two_cpus.lines("dmesg") if TROUBLE.search(line)]
+    assert not two_cpus.trouble()

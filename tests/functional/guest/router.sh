@@ -25,3 +25,23 @@ ip -n a route add default via 10.0.0.2
 ip -n a route add default via fd00::2
 ip -n b route add default via 10.0.1.1
 ip -n b route add default via fd01::1
+
+# begin ADDRESS [PORT]: a transfer from a to b that does not end by itself
+ends=
+begin() {
+	ip netns exec b nc -l -p "${2:-5000}" <>/tmp/never >/dev/null 2>&1 &
+	ends="$ends $!"
+	sleep 0.1
+	ip netns exec a nc "$1" "${2:-5000}" </dev/zero 2>/dev/null &
+	ends="$ends $!"
+	sleep 0.5
+}
+
+# end: of all that began, of which some may have ended with their link
+end() {
+	for process in $ends; do
+		kill "$process" 2>/dev/null || true
+		wait "$process" 2>/dev/null || true
+	done
+	ends=
+}

@@ -8,21 +8,6 @@ tc -n a qdisc add dev a0 root netem delay 10ms
 tc -n b qdisc add dev b0 root netem delay 30ms
 ip netns exec b sysctl -qw net.ipv4.tcp_rmem="4096 131072 131072"
 
-# begin ADDRESS: a transfer from a to b that never ends
-begin() {
-	ip netns exec b nc -l -p 5000 <>/tmp/never >/dev/null &
-	receiver=$!
-	sleep 0.1
-	ip netns exec a nc "$1" 5000 </dev/zero &
-	sender=$!
-	sleep 0.5
-}
-
-end() {
-	kill "$sender" "$receiver"
-	wait "$sender" "$receiver" 2>/dev/null || true
-}
-
 acks() {
 	tc -n r qdisc "$1" dev in0 root zrtt nohandshake "$2"
 }
