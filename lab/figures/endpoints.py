@@ -106,8 +106,8 @@ FIGURES: Mapping[str, Sequence[Points]] = {
 
 def _note(rows: Sequence[Row]) -> str:
     seeds = len({row.seed for row in rows})
-    release = rows[0].release.partition("-")[0]
-    return f"Linux {release}; mean, least and most of up to {seeds} seeds"
+    what = f"mean, least and most of up to {seeds} seeds" if seeds > 1 else "one seed"
+    return f"Linux {rows[0].release.partition('-')[0]}; {what}"
 
 
 def draw_all(rows: Sequence[Row], out: Path) -> Iterator[Path]:
