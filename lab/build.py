@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from lab.cache import cache_dir, locked
+from lab.cache import cache_dir, filled
 from lab.kernels import Kernel
 
 REPO = Path(__file__).resolve().parent.parent
@@ -76,14 +76,7 @@ def _make(command: list[str]) -> None:
 
 def _cached(kind: str, digest: str, product: str, recipe: Callable[[Path], None]) -> Path:
     """Returns PRODUCT from the folder of its hash, after making it there if need be."""
-    folder = cache_dir() / "build" / kind / digest
-    with locked(folder):
-        made = folder / product
-        done = folder / ".done"
-        if not done.exists():
-            recipe(folder)
-            done.touch()
-    return made
+    return filled(cache_dir() / "build" / kind / digest, recipe) / product
 
 
 def kernel_module(name: str, kernel: Kernel) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,3 +24,13 @@ def locked(folder: Path) -> Iterator[None]:
     with (folder / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def filled(folder: Path, recipe: Callable[[Path], object]) -> Path:
+    """The folder, which the recipe fills once."""
+    with locked(folder):
+        done = folder / ".done"
+        if not done.exists():
+            recipe(folder)
+            done.touch()
+    return folder

@@ -10,7 +10,7 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
-from lab.cache import cache_dir, locked
+from lab.cache import cache_dir, filled
 from lab.engine import GuestError
 from lab.process import said
 
@@ -38,10 +38,4 @@ def _unpack(home: Path) -> None:
 
 def home() -> Path:
     """The folder of tdc.py."""
-    folder = cache_dir().resolve() / "tdc" / PACKAGE
-    with locked(folder):
-        done = folder / ".done"
-        if not done.exists():
-            _unpack(folder)
-            done.touch()
-    return folder
+    return filled(cache_dir().resolve() / "tdc" / PACKAGE, _unpack)

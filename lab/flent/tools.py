@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 from lab.build import REPO
-from lab.cache import cache_dir, locked
+from lab.cache import cache_dir, filled
 from lab.engine import GuestError
 from lab.process import said
 
@@ -39,13 +39,8 @@ _run = partial(said, FlentError)
 
 
 def _cached(name: str, version: bytes, recipe: Callable[[Path], object]) -> Path:
-    folder = cache_dir().resolve() / "flent" / f"{name}-{hashlib.sha256(version).hexdigest()[:8]}"
-    with locked(folder):
-        done = folder / ".done"
-        if not done.exists():
-            recipe(folder)
-            done.touch()
-    return folder
+    digest = hashlib.sha256(version).hexdigest()[:8]
+    return filled(cache_dir().resolve() / "flent" / f"{name}-{digest}", recipe)
 
 
 def flent() -> Path:
