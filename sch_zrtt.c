@@ -28,10 +28,17 @@
 #include <net/tcp.h>
 
 #include <linux/pkt_sched_zrtt.h>
+#include <zrtt/hash.h>
 #include <zrtt/zrtt.h>
 
 #define ZRTT_LATE_BATCH		64	/* late packets dropped per dequeue */
 #define ZRTT_CONN_LOCKS		64	/* for the sets of connections */
+
+/* Arrivals share a reading of the clock, 131 us of them at the rate of the last epoch
+ * and no more than 16: 2^21 bytes per epoch are a full-sized packet in 131 us.
+ */
+#define ZRTT_CLOCK_SHIFT	21
+#define ZRTT_CLOCK_MAX		15
 
 static unsigned int ipv4_option = ZRTT_HINT_IPV4_TYPE;
 
@@ -68,7 +75,7 @@ static unsigned int zrtt_net_id;
  * struct zrtt_seen - what there is to know of a packet
  * @p: its headers
  * @pkt: for the algorithm
- * @echo: its timestamps and connection, tag 0 = none
+ * @echo: its timestamps and connection, if it is timed by them
  */
 struct zrtt_seen {
 	struct zrtt_packet p;
@@ -82,14 +89,18 @@ struct zrtt_seen {
  * @vars: what the algorithm learnt
  * @stats: what it counted
  * @net: connections to take RTTs from, NULL = timestamps are off
- * @seed: of the flow hash
+ * @key: of the flow hash
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
+ * @now_ns: the clock as arrivals read it last
+ * @now_jiffies: the jiffy in which they did
+ * @now_left: arrivals that may still go by it
  * @dq_jiffies: when dequeue looked at the clock last
- * @dq_epoch: epoch in which @dq_bytes were counted
- * @dq_bytes: bytes dequeued in it
- * @dq_rate: bytes dequeued in the epoch before
+ * @dq_epoch: epoch of the last look at the clock
+ * @dq_bytes: bytes dequeued before it
+ * @dq_rate: bytes dequeued in the epoch before it
  * @wanted: what @params make us look for in packets
+ * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if they are not in one piece
  */
@@ -98,14 +109,18 @@ struct zrtt_sched_data {
 	struct zrtt_vars vars;
 	struct zrtt_stats stats;
 	struct zrtt_net *net;
-	u32 seed;
+	struct zrtt_hash_key key;
 	u32 rnd;
 	u32 backlog_pkts;
+	u64 now_ns;
+	u32 now_jiffies;
+	u32 now_left;
 	u32 dq_jiffies;
 	u32 dq_epoch;
 	u64 dq_bytes;
 	u64 dq_rate;
 	struct zrtt_wanted wanted;
+	u8 handshake_flag;
 	struct zrtt_seen seen;
 	u8 head[ZRTT_PACKET_BYTES];
 };
@@ -148,20 +163,6 @@ static u32 zrtt_random(struct zrtt_sched_data *q)
 }
 
 /* Headers */
-
-/* The flow of a packet; @data are its first bytes. */
-static u32 zrtt_hash_flow(const struct zrtt_packet *p, const u8 *data, u32 seed)
-{
-	u32 ports = p->l4_off ? get_unaligned((const u32 *)(data + p->l4_off)) : 0;
-	const u8 *ip = data + p->ip_off;
-	const u32 *v4 = (const u32 *)(ip + ZRTT_IPV4_ADDRESSES);
-
-	if (p->version == 4)
-		return jhash_3words(get_unaligned(v4), get_unaligned(v4 + 1), ports,
-				    seed + p->proto);
-	return jhash_1word(jhash(ip + ZRTT_IPV6_ADDRESSES, 32, ports),
-			   seed + p->proto);
-}
 
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /* Where addresses are translated, directions agree on the first packet's only. */
@@ -229,13 +230,28 @@ static struct zrtt_bytes zrtt_head(struct zrtt_sched_data *q,
 	return head;
 }
 
-/* Fill in @q->seen, but for the packet's size. */
-static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb)
+/* Time the connection of @q->seen by timestamps, and note in @cb what begins. */
+static void zrtt_time(struct zrtt_sched_data *q, struct zrtt_skb_cb *cb)
+{
+	const struct zrtt_echo *echo = &q->seen.echo;
+	u32 set = zrtt_conn_set(echo->tag);
+	struct zrtt_net *net = q->net;
+
+	spin_lock(&net->locks[set % ZRTT_CONN_LOCKS]);
+	if (zrtt_conn_arrive(&net->conns[set * ZRTT_CONN_WAYS], echo,
+			     zrtt_us(q->now_ns), zrtt_epoch(q->now_ns),
+			     &q->seen.pkt.timed_us)) {
+		cb->tag = echo->tag;
+		cb->times = ZRTT_TIMES_HALF + echo->way;
+	}
+	spin_unlock(&net->locks[set % ZRTT_CONN_LOCKS]);
+}
+
+/* Any packet but a plain one: fill in @q->seen.p. Return: its flow. */
+static noinline u32 zrtt_dissect_any(struct zrtt_sched_data *q, struct sk_buff *skb)
 {
 	struct zrtt_bytes head = zrtt_head(q, skb);
-	struct zrtt_seen *seen = &q->seen;
-	struct zrtt_arrival *pkt = &seen->pkt;
-	struct zrtt_packet *p = &seen->p;
+	struct zrtt_packet *p = &q->seen.p;
 	u16 type = ntohs(skb->protocol);
 	int off = skb_network_offset(skb);
 
@@ -246,32 +262,49 @@ static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb)
 	 */
 	else if (eth_type_vlan(skb->protocol))
 		off = ETH_HLEN;
-	q->wanted.ipv4_option = READ_ONCE(ipv4_option);
 	zrtt_packet_parse(p, &head, type, off, &q->wanted);
+	q->stats.hint_bad += p->hint_bad;
+	if (p->timed && !(p->tcp_flags & q->handshake_flag)) {
+		zrtt_hash_conn(p, head.data, skb, q->net->seed, &q->seen.echo);
+		zrtt_time(q, zrtt_cb(skb));
+	}
 
 	/* Our own hash. A socket's changes on retransmission, and a NIC's may be
 	 * of other fields where there are options: the hint would be another
 	 * flow's. What we do not parse is left to the kernel's dissector.
 	 */
-	pkt->tag = p->version ? zrtt_hash_flow(p, head.data, q->seed) :
-				skb_get_hash(skb);
-	pkt->tag += !pkt->tag;
-	pkt->rtt_us = 0;
-	pkt->mark_us = 0;
-	pkt->timed_us = 0;
-	pkt->handshake = q->params.handshake && (p->tcp_flags & ZRTT_TCP_SYN);
+	return p->version ? zrtt_hash_flow(&q->key, p, head.data) :
+			    skb_get_hash(skb) | ZRTT_TAG;
+}
+
+/* Fill in @q->seen, and what is timed in the packet's control block. */
+static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb, u32 segs)
+{
+	struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
+	struct zrtt_arrival *pkt = &q->seen.pkt;
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	struct zrtt_packet *p = &q->seen.p;
+
+	cb->times = ZRTT_TIMES_NOTHING;
+	*pkt = (struct zrtt_arrival) { .bytes = qdisc_pkt_len(skb), .segs = segs };
+	if (likely(zrtt_packet_plain(p, &head, ntohs(skb->protocol),
+				     skb_network_offset(skb), &q->wanted)))
+		pkt->tag = zrtt_hash_flow(&q->key, p, head.data);
+	else
+		pkt->tag = zrtt_dissect_any(q, skb);
 	pkt->ect = p->ect;
+	if (p->tcp_flags & q->handshake_flag) {
+		pkt->handshake = true;
+		cb->tag = pkt->tag;
+		cb->times = ZRTT_TIMES_HANDSHAKE;
+	}
 	if (p->hint_units) {
 		q->stats.hint_ok++;
 		if (q->params.hint != ZRTT_HINT_IGNORE)
 			pkt->rtt_us = zrtt_hint_to_us(p->hint_units);
 	}
-	q->stats.hint_bad += p->hint_bad;
 	if (q->params.mark_mask)
 		pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
-	seen->echo.tag = 0;
-	if (p->timed)
-		zrtt_hash_conn(p, head.data, skb, q->net->seed, &seen->echo);
 }
 
 /* Changes to packets */
@@ -395,51 +428,40 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 
 /* The queue */
 
-static void zrtt_run_tick(struct zrtt_sched_data *q, const struct sk_buff *head,
-			  u64 now_ns)
+/* Look at the clock, and do what is done by it. */
+static u64 zrtt_look_at_clock(struct Qdisc *sch)
 {
-	u64 age_us = 0;
+	const struct sk_buff *head = qdisc_peek_head(sch);
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u64 sent = u64_stats_read(&sch->bstats.bytes);
+	u64 now_ns = ktime_get_ns(), age_us = 0;
+	u32 epoch = zrtt_epoch(now_ns);
 
-	if (!zrtt_tick_due(&q->vars, now_ns))
-		return;
-	if (head)
-		age_us = div_u64(now_ns - zrtt_cb(head)->enqueue_ns, NSEC_PER_USEC);
-	zrtt_tick(&q->params, &q->vars, min_t(u64, age_us, U32_MAX), now_ns);
-}
-
-static u32 zrtt_segs(const struct sk_buff *skb)
-{
-	return skb_is_gso(skb) ? max_t(u32, skb_shinfo(skb)->gso_segs, 1) : 1;
-}
-
-/*
- * Time a packet's connection by timestamps.
- *
- * Return: enum zrtt_timing, what begins when the packet leaves.
- */
-static u8 zrtt_time(struct zrtt_net *net, const struct zrtt_echo *echo, u64 now_ns,
-		    u32 *rtt_us)
-{
-	u32 set = zrtt_conn_set(echo->tag);
-	bool begins;
-
-	spin_lock(&net->locks[set % ZRTT_CONN_LOCKS]);
-	begins = zrtt_conn_arrive(&net->conns[set * ZRTT_CONN_WAYS], echo,
-				  zrtt_us(now_ns), zrtt_epoch(now_ns), rtt_us);
-	spin_unlock(&net->locks[set % ZRTT_CONN_LOCKS]);
-	return begins ? ZRTT_TIMES_HALF + echo->way : ZRTT_TIMES_NOTHING;
+	q->wanted.ipv4_option = READ_ONCE(ipv4_option);
+	if (zrtt_tick_due(&q->vars, now_ns)) {
+		if (head)
+			age_us = div_u64(now_ns - zrtt_cb(head)->enqueue_ns,
+					 NSEC_PER_USEC);
+		zrtt_tick(&q->params, &q->vars, min_t(u64, age_us, U32_MAX), now_ns);
+	}
+	if (q->dq_epoch != epoch) {
+		q->dq_rate = sent - q->dq_bytes;
+		q->dq_bytes = sent;
+		q->dq_epoch = epoch;
+	}
+	return now_ns;
 }
 
 /* A packet leaves that something begins with. */
-static void zrtt_begin_timing(struct zrtt_sched_data *q,
-			      const struct zrtt_skb_cb *cb, u64 now_ns)
+static noinline void zrtt_begin_timing(struct zrtt_sched_data *q,
+				       const struct zrtt_skb_cb *cb, u64 now_ns)
 {
 	u32 set = zrtt_conn_set(cb->tag), epoch = zrtt_epoch(now_ns);
-	struct zrtt_flow *flow, *victim;
+	struct zrtt_flow *flow;
 	struct zrtt_net *net = q->net;
 
 	if (cb->times == ZRTT_TIMES_HANDSHAKE) {
-		flow = zrtt_flow_find(&q->vars.table, cb->tag, epoch, &victim);
+		flow = zrtt_flow_find(&q->vars.table, cb->tag);
 		if (flow)
 			zrtt_flow_syn_left(flow, zrtt_us(now_ns));
 	} else if (net) {
@@ -450,50 +472,63 @@ static void zrtt_begin_timing(struct zrtt_sched_data *q,
 	}
 }
 
+/* An arrival needs a new reading of the clock. */
+static noinline void zrtt_enqueue_clock(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	q->now_ns = zrtt_look_at_clock(sch);
+	q->now_jiffies = (u32)jiffies;
+	if (qdisc_qlen(sch))
+		q->now_left = min_t(u64, q->dq_rate >> ZRTT_CLOCK_SHIFT,
+				    ZRTT_CLOCK_MAX);
+	else
+		zrtt_idle_go_on(&q->params, &q->vars, q->now_ns);
+}
+
+/* Queue a packet that stands for @segs of them. */
 static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-			    struct sk_buff **to_free, u64 now_ns)
+			    struct sk_buff **to_free, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	struct zrtt_arrival *pkt = &q->seen.pkt;
-	u8 times = ZRTT_TIMES_NOTHING;
+	const struct zrtt_arrival *pkt = &q->seen.pkt;
 	u32 rnd = zrtt_random(q);
 	enum zrtt_verdict verdict;
 	struct zrtt_flow *flow;
 
-	pkt->bytes = qdisc_pkt_len(skb);
-	pkt->segs = zrtt_segs(skb);
-	q->stats.packets_in += pkt->segs;
+	/* an empty queue has none left */
+	if (!q->now_left || q->now_jiffies != (u32)jiffies)
+		zrtt_enqueue_clock(sch);
+	else
+		q->now_left--;
+
+	q->stats.packets_in += segs;
 	if (unlikely(q->backlog_pkts >= q->params.limit)) {
-		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
-		q->stats.drop_limit += pkt->segs;
+		zrtt_overflow(&q->params, &q->vars, &q->stats, q->now_ns);
+		q->stats.drop_limit += segs;
 		return qdisc_drop(skb, sch, to_free);
 	}
 	if (q->backlog_pkts > q->params.ctl.threshold)
-		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
+		zrtt_overflow(&q->params, &q->vars, &q->stats, q->now_ns);
 
-	zrtt_dissect(q, skb);
-	if (pkt->handshake)
-		times = ZRTT_TIMES_HANDSHAKE;
-	else if (q->seen.echo.tag)
-		times = zrtt_time(q->net, &q->seen.echo, now_ns, &pkt->timed_us);
-	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, now_ns);
+	zrtt_dissect(q, skb, segs);
+	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
 	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, rnd);
-	if (verdict == ZRTT_MARK && zrtt_mark(skb, &q->seen.p)) {
-		q->stats.ecn_mark += pkt->segs;
-	} else if (verdict != ZRTT_PASS) {
-		q->stats.drop_mark += pkt->segs;
-		return qdisc_drop(skb, sch, to_free);
+	if (unlikely(verdict != ZRTT_PASS)) {
+		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
+			q->stats.drop_mark += segs;
+			return qdisc_drop(skb, sch, to_free);
+		}
+		q->stats.ecn_mark += segs;
 	}
 	if (q->params.strip && q->seen.p.hint_units)
 		zrtt_strip(skb, q, &q->seen.p);
 
-	cb->enqueue_ns = now_ns;
-	cb->tag = times >= ZRTT_TIMES_HALF ? q->seen.echo.tag : pkt->tag;
-	cb->segs = pkt->segs;
-	cb->times = times;
+	cb->enqueue_ns = q->now_ns;
+	cb->segs = segs;
 	zrtt_idle_end(&q->vars);
-	q->backlog_pkts += pkt->segs;
+	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
 	return qdisc_enqueue_tail(skb, sch);
@@ -504,16 +539,19 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
  * verdict and none waits behind 64 KB of its own flow. What cannot be split
  * is queued whole.
  */
-static int zrtt_enqueue_split(struct sk_buff *skb, struct Qdisc *sch,
-			      struct sk_buff **to_free, u64 now_ns)
+static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
+				     struct sk_buff **to_free)
 {
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	netdev_features_t features = netif_skb_features(skb);
 	u32 whole_len = qdisc_pkt_len(skb), len = 0, queued = 0;
 	struct sk_buff *segs, *next;
 
-	segs = skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK);
+	segs = q->params.split_gso ?
+	       skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK) : NULL;
 	if (IS_ERR_OR_NULL(segs))
-		return zrtt_enqueue_one(skb, sch, to_free, now_ns);
+		return zrtt_enqueue_one(skb, sch, to_free,
+					max_t(u32, skb_shinfo(skb)->gso_segs, 1));
 
 	skb_list_walk_safe(segs, segs, next) {
 		u32 seg_len = segs->len;
@@ -521,8 +559,7 @@ static int zrtt_enqueue_split(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(segs);
 		qdisc_skb_cb(segs)->pkt_len = seg_len;
 		qdisc_set_pkt_segs(segs, 1);
-		if (zrtt_enqueue_one(segs, sch, to_free, now_ns) ==
-		    NET_XMIT_SUCCESS) {
+		if (zrtt_enqueue_one(segs, sch, to_free, 1) == NET_XMIT_SUCCESS) {
 			queued++;
 			len += seg_len;
 		}
@@ -539,16 +576,9 @@ static int zrtt_enqueue_split(struct sk_buff *skb, struct Qdisc *sch,
 static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			struct sk_buff **to_free)
 {
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *head = qdisc_peek_head(sch);
-	u64 now_ns = ktime_get_ns();
-
-	if (!head)
-		zrtt_idle_go_on(&q->params, &q->vars, now_ns);
-	zrtt_run_tick(q, head, now_ns);
-	if (q->params.split_gso && skb_is_gso(skb))
-		return zrtt_enqueue_split(skb, sch, to_free, now_ns);
-	return zrtt_enqueue_one(skb, sch, to_free, now_ns);
+	if (skb_is_gso(skb))
+		return zrtt_enqueue_gso(skb, sch, to_free);
+	return zrtt_enqueue_one(skb, sch, to_free, 1);
 }
 
 /* Take the head of the queue, which is not empty. */
@@ -593,17 +623,9 @@ static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 static noinline void zrtt_dequeue_clock(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	u64 now_ns = ktime_get_ns();
-	u32 epoch = zrtt_epoch(now_ns);
 
-	zrtt_run_tick(q, qdisc_peek_head(sch), now_ns);
-	if (zrtt_drop_late(sch, now_ns))
+	if (zrtt_drop_late(sch, zrtt_look_at_clock(sch)))
 		q->dq_jiffies = (u32)jiffies;
-	if (q->dq_epoch != epoch) {
-		q->dq_rate = q->dq_bytes;
-		q->dq_bytes = 0;
-		q->dq_epoch = epoch;
-	}
 }
 
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
@@ -617,12 +639,13 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 		zrtt_dequeue_clock(sch);
 
 	skb = zrtt_pull(sch);
-	qdisc_bstats_update(sch, skb);
-	q->dq_bytes += qdisc_pkt_len(skb);
+	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_begin_timing(q, zrtt_cb(skb), ktime_get_ns());
-	if (!qdisc_qlen(sch))
+	if (!qdisc_qlen(sch)) {
+		q->now_left = 0;
 		zrtt_idle_begin(&q->params, &q->vars, &q->stats, ktime_get_ns());
+	}
 	return skb;
 }
 
@@ -809,6 +832,7 @@ static void zrtt_derive_wanted(struct zrtt_sched_data *q)
 {
 	q->wanted.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip;
 	q->wanted.timestamps = q->net;
+	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 }
 
 /* Live: packets stay queued, and what was learnt is carried over. */
@@ -871,7 +895,8 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 			return err;
 	}
 	sch->limit = q->params.limit;
-	q->seed = get_random_u32();
+	get_random_bytes(&q->key, sizeof(q->key));
+	zrtt_hash_init(&q->key);
 	q->rnd = get_random_u32();
 	slots = zrtt_alloc_table(q->params.flows, sizeof(*slots));
 	if (!slots)
@@ -893,6 +918,7 @@ static void zrtt_reset(struct Qdisc *sch)
 
 	q->stats.purged += q->backlog_pkts;
 	q->backlog_pkts = 0;
+	q->now_left = 0;
 	qdisc_reset_queue(sch);
 	memset(&q->vars, 0, sizeof(q->vars));
 	if (!slots)

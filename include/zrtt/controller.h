@@ -204,8 +204,6 @@ static inline void zrtt_blue_idle(const struct zrtt_ctl_params *params,
 	if (owed_us > ~0U)
 		owed_us = ~0U;
 	steps = 1 + ((owed_us * params->freeze_recip) >> 32);
-	if (steps > ZRTT_P_ONE)
-		steps = ZRTT_P_ONE;
 	ctl->changed_ns = now_ns;
 	zrtt_ctl_set(ctl, zrtt_p_add(ctl->p_q30,
 				     -(s64)(steps * params->decrement_q30)));

@@ -2,11 +2,11 @@
 /*
  * What the queue knows of each flow, and the fixed table that holds it.
  *
- * Time is cut into epochs of 134 ms. A flow closes its own books at its first
- * packet of a new epoch, and the sums behind the averages are kept
+ * Time is cut into epochs of 134 ms. A flow closes its own books at the first
+ * packet of an epoch or later, and the sums behind the averages are kept
  * incrementally, so there is no timer and no walk over the table. Live flows
  * (seen in the last 2 s) form a list ordered by their latest books; the ones
- * that fell silent are taken off its old end, a few per packet.
+ * that fell silent are taken off its old end, a few at a time.
  */
 #ifndef _ZRTT_FLOW_H
 #define _ZRTT_FLOW_H
@@ -19,8 +19,20 @@
 #define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
 #define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT is remembered */
 #define ZRTT_WAYS		8	/* slots of a set, all that a lookup visits */
-#define ZRTT_EXPIRE_BATCH	2	/* silent flows retired per packet */
 #define ZRTT_NO_SLOT		(~0U)
+
+/* Silent flows retired when books close, so that no fewer go than come, and per tick,
+ * for when few are left to close any.
+ */
+#define ZRTT_EXPIRE_BOOKS	2
+#define ZRTT_EXPIRE_TICK	256
+
+/* Books are open for an epoch, and for one more per 1024 live flows, up to 8: the more
+ * flows there are, the fewer packets each has in an epoch, and the less one of them
+ * matters. Else each packet of 10000 flows would close some.
+ */
+#define ZRTT_BOOKS_FLOWS_SHIFT	10
+#define ZRTT_BOOKS_EPOCHS	8
 
 /* Epochs after which the mean rate of a flow becomes a moving average (1.6 s), and
  * after which it says enough of the flow (1 s): short flows come and go, and must
@@ -33,9 +45,12 @@
 #define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed value told */
 
 /* Trust: a hint may exceed the passive RTT by a quarter and 2 ms of host
- * jitter, which is what honest senders were seen to need.
+ * jitter, which is what honest senders were seen to need. The passive RTT may have
+ * waited in other queues, so that a hint may be a quarter of it, but not less: a
+ * stranger can send hints in a flow's name.
  */
 #define ZRTT_CLAMP_SLACK_US	2000
+#define ZRTT_CLAMP_BELOW	4
 
 enum zrtt_rtt_source {
 	ZRTT_RTT_NONE,
@@ -51,7 +66,7 @@ enum zrtt_rtt_source {
  * @tag: hash of the flow's addresses and ports, 0 = never used
  * @older: neighbour in the list of live flows
  * @newer: neighbour in the list of live flows
- * @epoch: epoch of the last packet, and of the last closing of books
+ * @epoch: when it began or closed its books last
  * @bytes: arrivals since then
  * @rate: smoothed arrival rate, bytes per epoch
  * @passed: what of @rate is not dropped, 0 = too young or too thin to count
@@ -72,6 +87,7 @@ enum zrtt_rtt_source {
  * @syn_left: a handshake packet left, its answer is awaited
  * @told_by_mark: @told_q8 is the operator's, not a hint
  * @timed: @passive_us comes from timestamps
+ * @spare: not used
  */
 struct zrtt_flow {
 	u32 tag;
@@ -96,14 +112,17 @@ struct zrtt_flow {
 	u8 syn_left:1;
 	u8 told_by_mark:1;
 	u8 timed:1;
+	u8 spare:1;
 };
 
 /**
  * struct zrtt_table - the flow table and what its live flows sum up to
- * @slots: @set_mask + 1 sets of ZRTT_WAYS slots, owned by the caller
- * @set_mask: number of sets - 1
+ * @slots: @mask + 1 slots, ZRTT_WAYS to a set, owned by the caller
+ * @mask: number of slots - 1
+ * @unused: slots never used: none is ever given back
  * @oldest: end of the list of live flows that expires first
  * @newest: the other end
+ * @books_epochs: for how long books are open
  * @live: number of live flows
  * @by_source: live flows by enum zrtt_rtt_source
  * @rated: mature live flows that are not thin, those that count in r_avg
@@ -118,9 +137,11 @@ struct zrtt_flow {
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
-	u32 set_mask;
+	u32 mask;
+	u32 unused;
 	u32 oldest;
 	u32 newest;
+	u32 books_epochs;
 	u32 live;
 	u32 by_source[ZRTT_RTT_SOURCES];
 	u32 rated;
@@ -159,9 +180,11 @@ static inline void zrtt_table_init(struct zrtt_table *t,
 {
 	*t = (struct zrtt_table) {
 		.slots = slots,
-		.set_mask = flows / ZRTT_WAYS - 1,
+		.mask = flows - 1,
+		.unused = flows,
 		.oldest = ZRTT_NO_SLOT,
 		.newest = ZRTT_NO_SLOT,
+		.books_epochs = 1,
 	};
 }
 
@@ -257,12 +280,12 @@ static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f)
 	zrtt_list_add(t, f);
 }
 
-/* Retire up to ZRTT_EXPIRE_BATCH flows that were silent for 2 s. */
-static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch)
+/* Retire up to @most flows that were silent for 2 s. */
+static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch, u32 most)
 {
 	u32 i;
 
-	for (i = 0; i < ZRTT_EXPIRE_BATCH && t->oldest != ZRTT_NO_SLOT; i++) {
+	for (i = 0; i < most && t->oldest != ZRTT_NO_SLOT; i++) {
 		struct zrtt_flow *f = &t->slots[t->oldest];
 
 		if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
@@ -271,63 +294,153 @@ static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch)
 	}
 }
 
-/* The slot of a flow that is known, or NULL with a slot to take in @victim:
- * one never used, else that of the flow seen longest ago.
+/**
+ * zrtt_table_tick() - what is not per packet
+ * @t: table
+ * @epoch: now
  */
-static inline struct zrtt_flow *zrtt_flow_find(struct zrtt_table *t, u32 tag,
-					       u32 epoch,
-					       struct zrtt_flow **victim)
+static inline void zrtt_table_tick(struct zrtt_table *t, u32 epoch)
 {
-	struct zrtt_flow *set = &t->slots[(tag & t->set_mask) * ZRTT_WAYS];
-	u32 first = tag >> 29;
+	u32 epochs = 1 + (t->live >> ZRTT_BOOKS_FLOWS_SHIFT);
+
+	t->books_epochs = epochs < ZRTT_BOOKS_EPOCHS ? epochs : ZRTT_BOOKS_EPOCHS;
+	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_TICK);
+}
+
+/* Where a flow is to stand, if it finds the place free. */
+static inline struct zrtt_flow *zrtt_flow_home(const struct zrtt_table *t, u32 tag)
+{
+	return &t->slots[tag & t->mask];
+}
+
+/* The set of slots, any of which a flow can be in. */
+static inline struct zrtt_flow *zrtt_flow_set(const struct zrtt_table *t, u32 tag)
+{
+	return &t->slots[tag & t->mask & ~(ZRTT_WAYS - 1)];
+}
+
+/* The slot of a flow that is known, or NULL. */
+static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 tag)
+{
+	struct zrtt_flow *set = zrtt_flow_set(t, tag);
 	u32 i;
 
-	*victim = &set[first];
-	for (i = 0; i < ZRTT_WAYS; i++) {
-		struct zrtt_flow *f = &set[(first + i) % ZRTT_WAYS];
+#pragma GCC unroll 8
+	for (i = 0; i < ZRTT_WAYS; i++)
+		if (set[i].tag == tag)
+			return &set[i];
+	return NULL;
+}
 
-		if (f->tag == tag)
-			return f;
-		/* slots are never given back, so the flow is not behind this */
+/* A slot of @tag's set that was never used, or NULL. */
+static inline struct zrtt_flow *zrtt_flow_unused(struct zrtt_table *t, u32 tag)
+{
+	struct zrtt_flow *set = zrtt_flow_set(t, tag);
+	u32 i;
+
+	for (i = 0; i < ZRTT_WAYS; i++) {
+		struct zrtt_flow *f = &set[(tag + i) % ZRTT_WAYS];
+
 		if (!f->tag) {
-			*victim = f;
-			break;
+			t->unused--;
+			return f;
 		}
-		if (epoch - f->epoch > epoch - (*victim)->epoch)
-			*victim = f;
 	}
 	return NULL;
 }
 
+/* Take a slot from the live flow of a set whose books closed longest ago. */
+static inline struct zrtt_flow *zrtt_flow_evict(struct zrtt_table *t,
+						struct zrtt_flow *set, u32 epoch)
+{
+	struct zrtt_flow *victim = set;
+	u32 i;
+
+	for (i = 1; i < ZRTT_WAYS; i++)
+		if (epoch - set[i].epoch > epoch - victim->epoch)
+			victim = &set[i];
+	if (epoch - victim->epoch <= ZRTT_LIVE_EPOCHS)
+		t->evicted++;
+	zrtt_flow_retire(t, victim);
+	return victim;
+}
+
+/* The slot for a flow that has none: one never used, else that of a flow that is
+ * not live, else of a live one. It is in no sum afterwards.
+ */
+static inline struct zrtt_flow *zrtt_flow_victim(struct zrtt_table *t, u32 tag,
+						 u32 epoch)
+{
+	struct zrtt_flow *set = zrtt_flow_set(t, tag);
+	struct zrtt_flow *f;
+	u32 i;
+
+	f = t->unused ? zrtt_flow_unused(t, tag) : NULL;
+	if (f)
+		return f;
+	for (i = 0; i < ZRTT_WAYS; i++) {
+		f = &set[(tag + i) % ZRTT_WAYS];
+		if (!f->live)
+			return f;
+	}
+	return zrtt_flow_evict(t, set, epoch);
+}
+
+/* A flow's first packet. What is not set here is not read before it is. */
+static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 rnd)
+{
+	f->tag = tag;
+	f->epoch = epoch;
+	f->bytes = 0;
+	f->rate = 0;
+	f->passed = 0;
+	f->rtt_us = 0;
+	f->told_q8 = 0;
+	f->passive_us = 0;
+	f->weight_q16 = ZRTT_Q16_ONE;
+	f->acc_q30 = 0;
+	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	f->price_q13 = 0;
+	f->age = 0;
+	f->source = ZRTT_RTT_NONE;
+	f->live = 0;
+	f->syn_left = 0;
+	f->told_by_mark = 0;
+	f->timed = 0;
+	f->spare = 0;
+}
+
 /**
- * zrtt_flow_get() - the slot of a flow, taken over from another if need be
+ * zrtt_flow_take() - a slot for a new flow, taken over from another if need be
  * @t: table
  * @tag: hash of the flow, never 0
  * @epoch: now
- * @rnd: random number, spaces the first mark of a new flow
+ * @rnd: random number, spaces the flow's first mark
  *
- * Visits at most the ZRTT_WAYS slots of one set.
+ * A new flow is live once it closes its books: one that sends a packet and no more
+ * is in no sum.
  */
+static inline struct zrtt_flow *
+zrtt_flow_take(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+{
+	struct zrtt_flow *f = zrtt_flow_home(t, tag);
+
+	if (f->live || t->unused)
+		f = zrtt_flow_victim(t, tag, epoch);
+	zrtt_flow_begin(f, tag, epoch, rnd);
+	return f;
+}
+
+/* The slot of a flow, new or not. Visits the slots of one set only. */
 static inline struct zrtt_flow *
 zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 {
-	struct zrtt_flow *victim, *f = zrtt_flow_find(t, tag, epoch, &victim);
+	struct zrtt_flow *f = zrtt_flow_home(t, tag);
 
-	if (f)
+	if (f->tag == tag)
 		return f;
-	if (victim->live) {
-		zrtt_flow_retire(t, victim);
-		if (epoch - victim->epoch <= ZRTT_LIVE_EPOCHS)
-			t->evicted++;
-	}
-	*victim = (struct zrtt_flow) {
-		.tag = tag,
-		.epoch = epoch,
-		.threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2),
-		.weight_q16 = ZRTT_Q16_ONE,
-	};
-	zrtt_flow_enlist(t, victim);
-	return victim;
+	f = zrtt_flow_find(t, tag);
+	return f ? f : zrtt_flow_take(t, tag, epoch, rnd);
 }
 
 /**
@@ -341,23 +454,21 @@ zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 static inline void zrtt_table_move(struct zrtt_table *to,
 				   struct zrtt_table *from, u32 epoch)
 {
-	u32 flows = (from->set_mask + 1) * ZRTT_WAYS;
 	struct zrtt_flow *f, *copy;
 	u32 i, slot;
 
 	to->evicted = from->evicted;
-	for (i = 0; i < flows; i++) {
+	for (i = 0; i <= from->mask; i++) {
 		f = &from->slots[i];
 		if (!f->tag || f->live)
 			continue;
-		zrtt_flow_find(to, f->tag, epoch, &copy);
+		copy = zrtt_flow_victim(to, f->tag, epoch);
 		if (!copy->tag || epoch - f->epoch < epoch - copy->epoch)
 			*copy = *f;
 	}
 	for (slot = from->oldest; slot != ZRTT_NO_SLOT; slot = f->newer) {
 		f = &from->slots[slot];
-		copy = zrtt_flow_get(to, f->tag, epoch, 0);
-		zrtt_flow_retire(to, copy);
+		copy = zrtt_flow_take(to, f->tag, epoch, 0);
 		*copy = *f;
 		zrtt_flow_enlist(to, copy);
 	}
@@ -401,6 +512,15 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
 }
 
+/* Is it time to close the books of @f? The first ones soon, so that it counts. */
+static inline bool zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_flow *f,
+				 u32 epoch)
+{
+	u32 epochs = epoch - f->epoch;
+
+	return epochs && (epochs >= t->books_epochs || !f->live);
+}
+
 /**
  * zrtt_flow_close_books() - fold the last epochs into rate, RTT and sums
  * @t: table
@@ -408,7 +528,7 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
  * @pass_q16: share of its packets that is not dropped, Q16, 0 .. 1
  * @epoch: now
  *
- * To be called at the first packet of an epoch, and when an RTT became known.
+ * To be called when zrtt_flow_due(), and when an RTT became known.
  * A flow that was silent for more than 2 s starts anew, but for its RTT.
  */
 static inline void zrtt_flow_close_books(struct zrtt_table *t,
@@ -467,10 +587,11 @@ static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
 				  u32 epoch)
 {
 	u32 most = f->passive_us + f->passive_us / 4 + ZRTT_CLAMP_SLACK_US;
-	bool bounded = clamp && f->passive_us && rtt_us > most;
+	u32 least = f->passive_us / ZRTT_CLAMP_BELOW;
+	bool bounded = clamp && f->passive_us && (rtt_us > most || rtt_us < least);
 
 	if (bounded)
-		rtt_us = most;
+		rtt_us = rtt_us > most ? most : least;
 	zrtt_flow_remember(f, rtt_us, false, epoch);
 	return bounded;
 }

@@ -238,7 +238,8 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	law->alpha_q16 = zrtt_alpha(params, law, t, p_avg_q30, epoch);
 	if (t->rated)
 		law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->rated);
-	zrtt_law_normalise(law);
+	if (params->tuned)
+		zrtt_law_normalise(law);
 	if (with_rtt) {
 		law->log_rtt = zrtt_log2(t->sum_rtt_us) - zrtt_log2(with_rtt);
 		/* 2^-8 keeps the longest RTT inside exp2's range */
@@ -374,13 +375,15 @@ static inline u32 zrtt_pass_share(const struct zrtt_law_params *params, u64 p_q3
  * zrtt_set_price() - raise or lower a flow's price
  * @params: parameters
  * @law: state, the usual price is updated
- * @f: flow, the books of an epoch just closed
+ * @f: flow, whose books just closed
+ * @epochs: that were in them, 1 or more
  *
  * A young flow pays what is usual: where all flows have a price, as beside flows
  * that their applications hold back, it would get more than them without.
  */
 static inline void zrtt_set_price(const struct zrtt_law_params *params,
-				  struct zrtt_law *law, struct zrtt_flow *f)
+				  struct zrtt_law *law, struct zrtt_flow *f,
+				  u32 epochs)
 {
 	s32 over = zrtt_log2(f->passed) - law->log_rate;
 	s32 price_q13 = f->price_q13;
@@ -393,7 +396,9 @@ static inline void zrtt_set_price(const struct zrtt_law_params *params,
 	}
 	if (over > -(s32)ZRTT_Q16_ONE)
 		law->usual_q13 += (price_q13 - law->usual_q13) >> ZRTT_USUAL_SHIFT;
-	price_q13 += zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
+	if (epochs > ZRTT_LIVE_EPOCHS)
+		epochs = ZRTT_LIVE_EPOCHS;
+	price_q13 += (s32)epochs * zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
 		     (ZRTT_Q16 - ZRTT_PRICE_FRAC + ZRTT_PRICE_GAIN_SHIFT);
 	if (price_q13 < 0)
 		price_q13 = 0;
@@ -403,10 +408,9 @@ static inline void zrtt_set_price(const struct zrtt_law_params *params,
 /* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do
  * not count: the rest must be marked as if they were not there.
  */
-static inline void zrtt_weigh(const struct zrtt_law_params *params,
-			      struct zrtt_law *law, u32 weight_q16, u64 p_q30)
+static inline void zrtt_weigh(struct zrtt_law *law, u32 weight_q16, bool marks)
 {
-	if (!params->tuned || !zrtt_marks(params, p_q30))
+	if (!marks)
 		return;
 	law->weights += weight_q16;
 	law->weighed++;
@@ -417,6 +421,7 @@ static inline void zrtt_weigh(const struct zrtt_law_params *params,
  * @params: parameters
  * @f: its flow
  * @p_q30: P_i, unbounded
+ * @marks: it is low enough to mark
  * @segs: segments it stands for, each with its own chance
  * @ect: it can be marked
  * @rnd: random number
@@ -428,28 +433,25 @@ static inline void zrtt_weigh(const struct zrtt_law_params *params,
  */
 static inline enum zrtt_verdict
 zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
-	     u64 p_q30, u32 segs, bool ect, u32 rnd)
+	     u64 p_q30, bool marks, u32 segs, bool ect, u32 rnd)
 {
-	u32 pass_q16 = zrtt_pass_share(params, p_q30);
-	u32 chance_q30 = p_q30 < ZRTT_P_ONE ? (u32)p_q30 : ZRTT_P_ONE;
+	u64 chance_q30 = p_q30;
 
-	if (pass_q16 < ZRTT_Q16_ONE)
-		chance_q30 = ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
-	chance_q30 = zrtt_p_mul(chance_q30, segs << ZRTT_Q16);
+	if (params->tuned && !marks)
+		chance_q30 = ZRTT_P_ONE - ((u64)zrtt_pass_share(params, p_q30) <<
+					   (ZRTT_P_SHIFT - ZRTT_Q16));
+	chance_q30 *= segs;
 
 	if (params->tuned && chance_q30 <= ZRTT_SPACE_MAX) {
-		f->acc_q30 += chance_q30;
+		f->acc_q30 += (u32)chance_q30;
 		if (f->acc_q30 < f->threshold_q30)
 			return ZRTT_PASS;
 		f->acc_q30 -= f->threshold_q30;
-		/* one act a packet: credit beyond that would pile up */
-		if (f->acc_q30 > ZRTT_P_ONE)
-			f->acc_q30 = ZRTT_P_ONE;
 		f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 	} else if ((rnd >> 2) >= chance_q30) {
 		return ZRTT_PASS;
 	}
-	return ect && zrtt_marks(params, p_q30) ? ZRTT_MARK : ZRTT_DROP;
+	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 
 #endif

@@ -44,7 +44,11 @@
 #define ZRTT_PPPOE_PROTOCOL	6	/* offset of PPP's protocol number */
 #define ZRTT_IPV4_BYTES		20
 #define ZRTT_IPV6_BYTES		40
+#define ZRTT_IPV4_PLAIN		0x45	/* first byte of a header without options */
 #define ZRTT_TCP_BYTES		20
+#define ZRTT_TCP_TIMED_BYTES	32	/* with timestamps and nothing else */
+#define ZRTT_PLAIN_OFF_MAX	64	/* network header of a plain packet ... */
+#define ZRTT_PLAIN_BYTES	56	/* ... and bytes of it that must be there */
 #define ZRTT_IPV6_OPT_BYTES	2	/* in front of an extension header's options */
 #define ZRTT_IPV6_EXT_MIN	8	/* bytes of the shortest extension header */
 
@@ -64,7 +68,7 @@
  * struct zrtt_wanted - what to look for
  * @hint: the RTT hint
  * @timestamps: TCP timestamps
- * @ipv4_option: type of the hint's IPv4 option
+ * @ipv4_option: type of the hint's IPv4 option, 2 or more
  */
 struct zrtt_wanted {
 	bool hint;
@@ -333,6 +337,80 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_byte
 	p->proto = next;
 	p->sealed = p->hint_units && zrtt_ipv6_sealed(b, off, next);
 	zrtt_parse_l4(p, b, wanted, off);
+}
+
+/* TCP options that nobody looks at: none, or timestamps and nothing else. */
+static inline bool zrtt_tcp_plain(const struct zrtt_wanted *wanted, const u8 *tcp)
+{
+	u32 len = (tcp[12] >> 4) * 4;
+
+	return len <= ZRTT_TCP_BYTES ||
+	       (len == ZRTT_TCP_TIMED_BYTES && !wanted->timestamps &&
+		zrtt_get32(tcp + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
+}
+
+/* The length of an IPv4 header that has no options, or the hint and nothing else; 0
+ * for any other. The bytes of both can be read.
+ */
+static inline u32 zrtt_ipv4_plain(const struct zrtt_wanted *wanted, const u8 *ip,
+				  u16 *hint_units)
+{
+	const u8 *option = ip + ZRTT_IPV4_BYTES;
+
+	*hint_units = 0;
+	if (ip[0] == ZRTT_IPV4_PLAIN)
+		return ZRTT_IPV4_BYTES;
+	if (ip[0] != ZRTT_IPV4_PLAIN + 1 || !wanted->hint ||
+	    option[0] != wanted->ipv4_option || option[1] != ZRTT_HINT_IPV4_LEN)
+		return 0;
+	*hint_units = zrtt_hint_get16(option + 2);
+	return *hint_units && *hint_units <= ZRTT_HINT_MAX ?
+	       ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN : 0;
+}
+
+/**
+ * zrtt_packet_plain() - the same as zrtt_packet_parse() for most packets, and quick
+ * @p: set if it is one of them
+ * @b: its first bytes
+ * @type: EtherType of what is at @off
+ * @off: network header
+ * @wanted: what to look for
+ *
+ * Most packets are IPv4 and whole, with no option but the hint, and UDP or TCP without
+ * options of interest. Return: whether this one is.
+ */
+static inline bool zrtt_packet_plain(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				     u16 type, u32 off,
+				     const struct zrtt_wanted *wanted)
+{
+	const u8 *ip = b->data + off, *l4;
+	u16 units;
+	u32 len;
+
+	if (type != ZRTT_TYPE_IPV4 || off > ZRTT_PLAIN_OFF_MAX ||
+	    !zrtt_has(b, off, ZRTT_PLAIN_BYTES))
+		return false;
+	len = zrtt_ipv4_plain(wanted, ip, &units);
+	if (!len || zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT)
+		return false;
+	l4 = ip + len;
+	if (ip[9] == ZRTT_PROTO_TCP ? !zrtt_tcp_plain(wanted, l4) :
+				      ip[9] != ZRTT_PROTO_UDP)
+		return false;
+	*p = (struct zrtt_packet) {
+		.ip_off = (u16)off,
+		.l4_off = (u16)(off + len),
+		.version = 4,
+		.proto = ip[9],
+		.tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0,
+		.ect = ip[1] & 3,
+	};
+	if (units) {
+		p->hint_units = units;
+		p->hint_off = (u16)(off + ZRTT_IPV4_BYTES);
+		p->hint_len = ZRTT_HINT_IPV4_LEN;
+	}
+	return true;
 }
 
 /**

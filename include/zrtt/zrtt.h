@@ -255,6 +255,7 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 	vars->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
 	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
 				   ZRTT_DELAY_WQ_Q16);
+	zrtt_table_tick(&vars->table, zrtt_epoch(now_ns));
 	zrtt_ctl_tick(&params->ctl, &vars->ctl, sojourn_us);
 	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC,
@@ -312,13 +313,43 @@ static inline void zrtt_refresh(const struct zrtt_params *params,
 				u32 epoch)
 {
 	u64 p_q30 = zrtt_probability(vars, f);
-	bool new_epoch = f->epoch != epoch;
+	u32 epochs = epoch - f->epoch;
 
+	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_BOOKS);
 	zrtt_flow_close_books(&vars->table, f,
 			      zrtt_pass_share(&params->law, p_q30), epoch);
-	if (new_epoch)
-		zrtt_set_price(&params->law, &vars->law, f);
+	if (epochs)
+		zrtt_set_price(&params->law, &vars->law, f, epochs);
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+}
+
+/* What a packet tells of its flow's RTT. Return: true if it comes from a new source,
+ * which is worth a new weight at once, unless the packet is the flow's first.
+ */
+static inline bool zrtt_learn(const struct zrtt_params *params,
+			      struct zrtt_stats *stats, struct zrtt_flow *f,
+			      const struct zrtt_arrival *pkt, u64 now_ns)
+{
+	u32 epoch = zrtt_epoch(now_ns);
+	bool news = false;
+
+	if (f->syn_left && !pkt->handshake) {
+		zrtt_flow_syn_answered(f, zrtt_us(now_ns));
+		news = f->source == ZRTT_RTT_NONE;
+	}
+	if (pkt->timed_us) {
+		news |= !f->timed;
+		zrtt_flow_timed(f, pkt->timed_us);
+	}
+	if (pkt->rtt_us) {
+		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,
+						      params->law.clamp, epoch);
+		news |= f->source != ZRTT_RTT_HINT;
+	} else if (pkt->mark_us) {
+		news |= zrtt_flow_mark(f, pkt->mark_us, epoch) &&
+			f->source != ZRTT_RTT_MARK;
+	}
+	return news;
 }
 
 /**
@@ -341,25 +372,10 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	struct zrtt_flow *f;
 	bool stale;
 
-	zrtt_table_expire(&vars->table, epoch);
 	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
-	stale = f->epoch != epoch;
-	if (f->syn_left && !pkt->handshake) {
-		zrtt_flow_syn_answered(f, zrtt_us(now_ns));
-		stale |= f->source == ZRTT_RTT_NONE;
-	}
-	if (pkt->timed_us) {
-		stale |= !f->timed;
-		zrtt_flow_timed(f, pkt->timed_us);
-	}
-	if (pkt->rtt_us) {
-		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,
-						      params->law.clamp, epoch);
-		stale |= f->source != ZRTT_RTT_HINT;
-	} else if (pkt->mark_us) {
-		stale |= zrtt_flow_mark(f, pkt->mark_us, epoch) &&
-			 f->source != ZRTT_RTT_MARK;
-	}
+	stale = zrtt_flow_due(&vars->table, f, epoch);
+	if (pkt->rtt_us | pkt->mark_us | pkt->timed_us | f->syn_left)
+		stale |= zrtt_learn(params, stats, f, pkt, now_ns) && f->bytes;
 	if (stale)
 		zrtt_refresh(params, vars, f, epoch);
 	f->bytes += pkt->bytes;
@@ -380,8 +396,10 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars,
 {
 	u64 p_q30 = zrtt_probability(vars, f);
 
-	zrtt_weigh(&params->law, &vars->law, f->weight_q16, p_q30);
-	return zrtt_verdict(&params->law, f, p_q30, pkt->segs,
+	bool marks = zrtt_marks(&params->law, p_q30);
+
+	zrtt_weigh(&vars->law, f->weight_q16, marks);
+	return zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs,
 			    pkt->ect && params->ecn, rnd);
 }
 

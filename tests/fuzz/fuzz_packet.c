@@ -4,7 +4,7 @@
  * in a heap block of its exact size.
  *
  * The first byte says what to look for, the second is the operator's IPv4 option
- * type. The frame follows.
+ * type, 2 or more. The frame follows.
  */
 #include <linux/types.h>
 #include <zrtt/packet.h>
@@ -12,6 +12,7 @@
 #include "expect.h"
 #include "hint_carriers.h"
 #include "packet_opinion.h"
+#include "packet_plain.h"
 
 #define PARAMETERS	2
 #define ETH_TYPE	12
@@ -25,10 +26,11 @@ static u32 readable(const struct zrtt_bytes *frame)
 static struct zrtt_packet parse(const struct zrtt_bytes *frame,
 				const struct zrtt_wanted *wanted)
 {
+	u16 type = zrtt_hint_get16(frame->data + ETH_TYPE);
 	struct zrtt_packet p;
 
-	zrtt_packet_parse(&p, frame, zrtt_hint_get16(frame->data + ETH_TYPE),
-			  ETH_BYTES, wanted);
+	zrtt_packet_parse(&p, frame, type, ETH_BYTES, wanted);
+	expect(plain_agrees(&p, frame, type, ETH_BYTES, wanted), "the quick way differs");
 	return p;
 }
 
@@ -110,7 +112,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	wanted = (struct zrtt_wanted) {
 		.hint = data[0] & 1,
 		.timestamps = data[0] & 2,
-		.ipv4_option = data[1],
+		.ipv4_option = data[1] > 1 ? data[1] : ZRTT_HINT_IPV4_TYPE,
 	};
 	frame.data = data + PARAMETERS;
 	frame.len = (u32)(size - PARAMETERS);

@@ -6,8 +6,6 @@
 #include <linux/types.h>
 #include <zrtt/zrtt.h>
 
-#define FLOWS	64	/* the most that is drawn */
-
 /* What netlink lets in. */
 #define RANGE(name, range) \
 	const u32 range_##name[] = { TC_ZRTT_##range##_MIN, TC_ZRTT_##range##_MAX }
@@ -113,7 +111,7 @@ u32 model_p_avg(void)
 
 /* Flows that are old enough to count, of these RTTs and rates */
 
-static struct zrtt_flow slots[FLOWS];
+static struct zrtt_flow slots[64];
 static struct zrtt_table table;
 static struct zrtt_law_params law_params;
 static struct zrtt_law law;
@@ -124,7 +122,7 @@ void model_flows(const u32 *rtt_us, const u32 *rate, u32 n)
 
 	law_params = (struct zrtt_law_params) {};
 	law = (struct zrtt_law) {};
-	zrtt_table_init(&table, slots, FLOWS);
+	zrtt_table_init(&table, slots, sizeof(slots) / sizeof(slots[0]));
 	for (i = 0; i < n; i++) {
 		slots[i] = (struct zrtt_flow) {
 			.age = ZRTT_LIVE_EPOCHS, .source = ZRTT_RTT_HINT,
@@ -181,7 +179,7 @@ u32 model_price(u32 passed)
 {
 	law_params.tuned = true;
 	slots[0].passed = passed;
-	zrtt_set_price(&law_params, &law, &slots[0]);
+	zrtt_set_price(&law_params, &law, &slots[0], 1);
 	return slots[0].price_q13;
 }
 
@@ -198,7 +196,7 @@ s32 model_normalise(s32 log_norm, const u32 *weight_q16, u32 n)
 	law_params = (struct zrtt_law_params) { .tuned = true };
 	law = (struct zrtt_law) { .log_norm = log_norm };
 	for (i = 0; i < n; i++)
-		zrtt_weigh(&law_params, &law, weight_q16[i], 0);
+		zrtt_weigh(&law, weight_q16[i], true);
 	zrtt_law_normalise(&law);
 	return law.log_norm;
 }
@@ -221,7 +219,7 @@ u32 model_verdict(u32 spaced, u32 p_q30, u32 rnd)
 		.tuned = spaced, .mark_max_q30 = ZRTT_P_ONE,
 	};
 
-	return zrtt_verdict(&params, &slots[0], p_q30, 1, true, rnd);
+	return zrtt_verdict(&params, &slots[0], p_q30, true, 1, true, rnd);
 }
 
 /* Rate of a flow that closes its books @gaps epochs apart. */

@@ -5,6 +5,7 @@
 
 #include "unit.h"
 #include "frame.h"
+#include "packet_plain.h"
 
 #define UNITS		1250	/* of a hint: 40 ms */
 #define TSVAL		0x11223344
@@ -33,11 +34,12 @@ static inline struct zrtt_packet parse_part(const struct frame *f, u32 len,
 {
 	u8 *block = malloc(len);
 	const struct zrtt_bytes bytes = { .data = block, .len = len };
+	u16 type = zrtt_hint_get16(f->bytes + ETH_TYPE);
 	struct zrtt_packet p;
 
 	memcpy(block, f->bytes, len);
-	zrtt_packet_parse(&p, &bytes, zrtt_hint_get16(f->bytes + ETH_TYPE),
-			  ETH_BYTES, wanted);
+	zrtt_packet_parse(&p, &bytes, type, ETH_BYTES, wanted);
+	assert_true(plain_agrees(&p, &bytes, type, ETH_BYTES, wanted));
 	free(block);
 	return p;
 }

@@ -8,7 +8,7 @@
 
 static inline u32 table_slots(const struct zrtt_table *t)
 {
-	return (t->set_mask + 1) * ZRTT_WAYS;
+	return t->mask + 1;
 }
 
 /* The list links up both ways, oldest books first, and holds the live slots. */
@@ -73,20 +73,22 @@ static inline void check_sums(const struct zrtt_table *t)
 	assert_int_equal(t->fit_xy, want.fit_xy);
 }
 
-/* Each flow stands in its own set, once. */
+/* Each flow stands in its own set, once; the other slots are free. */
 static inline void check_places(const struct zrtt_table *t)
 {
-	u32 i, j;
+	u32 unused = 0, i, j;
 
 	for (i = 0; i < table_slots(t); i++) {
 		u32 tag = t->slots[i].tag;
 
+		unused += !tag;
 		if (!tag)
 			continue;
-		assert_int_equal(i / ZRTT_WAYS, tag & t->set_mask);
+		assert_int_equal(i / ZRTT_WAYS, (tag & t->mask) / ZRTT_WAYS);
 		for (j = i + 1; j % ZRTT_WAYS; j++)
 			assert_int_not_equal(t->slots[j].tag, tag);
 	}
+	assert_int_equal(t->unused, unused);
 }
 
 static inline void check_table(const struct zrtt_table *t)

@@ -19,17 +19,19 @@ static struct zrtt_table new_table(u32 flows)
 	return t;
 }
 
-/* The @i-th tag, from 1, of set @set; consecutive ones start probing apart. */
+/* The @i-th tag, from 1, of set @set; consecutive ones are at home apart. */
 static u32 tag_in_set(u32 set, u32 i)
 {
-	return set | i << 8 | i << 29;
+	return set * ZRTT_WAYS | i % ZRTT_WAYS | i << 8;
 }
 
-static struct zrtt_flow *find(struct zrtt_table *t, u32 tag, u32 epoch)
+/* A flow that is in the sums. */
+static struct zrtt_flow *live_flow(struct zrtt_table *t, u32 tag)
 {
-	struct zrtt_flow *victim;
+	struct zrtt_flow *f = zrtt_flow_get(t, tag, START, 0);
 
-	return zrtt_flow_find(t, tag, epoch, &victim);
+	zrtt_flow_close_books(t, f, ZRTT_Q16_ONE, START);
+	return f;
 }
 
 static void slot_is_one_cache_line(void **state)
@@ -55,16 +57,57 @@ static void new_flow_is_found_again(void **state)
 	u32 i;
 
 	(void)state;
-	assert_null(find(&t, 42, START));
+	assert_null(zrtt_flow_find(&t, 42));
 	f = zrtt_flow_get(&t, 42, START, UINT32_MAX);
 	assert_int_equal(f->tag, 42);
 	assert_int_equal(f->weight_q16, ZRTT_Q16_ONE);
 	assert_in_range(f->threshold_q30, ZRTT_P_ONE / 2, ZRTT_P_ONE / 2 * 3);
 	assert_ptr_equal(zrtt_flow_get(&t, 42, START, 0), f);
-	assert_ptr_equal(find(&t, 42, START), f);
+	assert_ptr_equal(zrtt_flow_find(&t, 42), f);
 	for (i = 1; i < FLOWS; i++)
-		assert_null(find(&t, 42 + i, START));
+		assert_null(zrtt_flow_find(&t, 42 + i));
+	/* a packet and no more is in no sum */
+	assert_int_equal(t.live, 0);
+	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
 	assert_int_equal(t.live, 1);
+	check_table(&t);
+	free(t.slots);
+}
+
+/* Whatever stood in a slot, a new flow begins as in one that was never used. */
+static void new_flow_inherits_nothing(void **state)
+{
+	struct zrtt_flow f, clean = {};
+
+	(void)state;
+	memset(&f, 0xff, sizeof(f));
+	zrtt_flow_begin(&f, 42, START, 1);
+	zrtt_flow_begin(&clean, 42, START, 1);
+	/* guarded by what is set: live, told_q8, syn_left */
+	f.older = 0;
+	f.newer = 0;
+	f.told_epoch = 0;
+	f.syn_us = 0;
+	assert_memory_equal(&f, &clean, sizeof(f));
+}
+
+static void new_flow_takes_the_slot_of_one_that_is_not_live(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 i, idle = 5;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		if (i == idle)
+			zrtt_flow_get(&t, tag_in_set(3, i), START, 0);
+		else
+			live_flow(&t, tag_in_set(3, i));
+	/* though it was seen last */
+	zrtt_flow_find(&t, tag_in_set(3, idle))->epoch = START + 1;
+	zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + 1, 0);
+	assert_int_equal(t.evicted, 0);
+	for (i = 1; i <= ZRTT_WAYS + 1; i++)
+		assert_int_equal(!zrtt_flow_find(&t, tag_in_set(3, i)), i == idle);
 	check_table(&t);
 	free(t.slots);
 }
@@ -76,16 +119,16 @@ static void full_set_gives_up_the_flow_seen_longest_ago(void **state)
 
 	(void)state;
 	for (i = 1; i <= ZRTT_WAYS; i++)
-		zrtt_flow_get(&t, tag_in_set(3, i), START, 0);
+		live_flow(&t, tag_in_set(3, i));
 	for (i = 1; i <= ZRTT_WAYS; i++)
 		if (i != oldest)
-			zrtt_flow_close_books(&t, find(&t, tag_in_set(3, i), START),
+			zrtt_flow_close_books(&t, zrtt_flow_find(&t, tag_in_set(3, i)),
 					      ZRTT_Q16_ONE, START + 1);
 	assert_int_equal(t.evicted, 0);
 	zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + 1, 0);
 	assert_int_equal(t.evicted, 1);
 	for (i = 1; i <= ZRTT_WAYS + 1; i++)
-		assert_int_equal(!find(&t, tag_in_set(3, i), START + 1), i == oldest);
+		assert_int_equal(!zrtt_flow_find(&t, tag_in_set(3, i)), i == oldest);
 	check_table(&t);
 	free(t.slots);
 }
@@ -97,10 +140,10 @@ static void silent_flow_is_no_eviction(void **state)
 
 	(void)state;
 	for (i = 1; i <= ZRTT_WAYS; i++)
-		zrtt_flow_get(&t, tag_in_set(0, i), START, 0);
+		live_flow(&t, tag_in_set(0, i));
 	zrtt_flow_get(&t, tag_in_set(0, ZRTT_WAYS + 1), later, 0);
 	assert_int_equal(t.evicted, 0);
-	assert_int_equal(t.live, ZRTT_WAYS);
+	assert_int_equal(t.live, ZRTT_WAYS - 1);
 	check_table(&t);
 	free(t.slots);
 }
@@ -119,9 +162,9 @@ static void lookup_stays_in_its_set(void **state)
 		ASAN_POISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
 		ASAN_UNPOISON_MEMORY_REGION(t.slots + set * ZRTT_WAYS, set_bytes);
 		for (i = 1; i <= ZRTT_WAYS; i++)
-			assert_non_null(find(&t, tag_in_set(set, i), START));
+			assert_non_null(zrtt_flow_find(&t, tag_in_set(set, i)));
 		for (; i <= 4 * ZRTT_WAYS; i++)
-			assert_null(find(&t, tag_in_set(set, i), START));
+			assert_null(zrtt_flow_find(&t, tag_in_set(set, i)));
 		ASAN_UNPOISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
 	}
 	free(t.slots);
@@ -130,20 +173,19 @@ static void lookup_stays_in_its_set(void **state)
 static void silent_flows_expire_a_few_at_a_time(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	u32 live = 20, i;
+	u32 live = 20, most = 3, i;
 
 	(void)state;
 	for (i = 1; i <= live; i++)
-		zrtt_flow_get(&t, i, START, 0);
-	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS);
+		live_flow(&t, i);
+	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS, most);
 	assert_int_equal(t.live, live);
 	for (; live; live = t.live) {
-		zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1);
-		assert_int_equal(live - t.live,
-				 live < ZRTT_EXPIRE_BATCH ? live : ZRTT_EXPIRE_BATCH);
+		zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1, most);
+		assert_int_equal(live - t.live, live < most ? live : most);
 		check_table(&t);
 	}
-	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1);
+	zrtt_table_expire(&t, START + ZRTT_LIVE_EPOCHS + 1, most);
 	assert_int_equal(t.live, 0);
 	free(t.slots);
 }
@@ -161,7 +203,7 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	f->price_q13 = 100;
 	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
 	assert_int_equal(f->age, 1);
-	zrtt_table_expire(&t, later + 1);
+	zrtt_table_expire(&t, later + 1, 1);
 	assert_int_equal(t.live, 0);
 	assert_int_equal(t.sum_rtt_us, 0);
 	assert_ptr_equal(zrtt_flow_get(&t, 7, later + 1, 0), f);
@@ -184,7 +226,7 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 	struct zrtt_flow *f;
 	struct zrtt_table to;
 
-	zrtt_table_expire(t, epoch);
+	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_BOOKS);
 	f = zrtt_flow_get(t, tag, epoch, (u32)unit_random(seed));
 	f->bytes += unit_between(seed, 40, 65536);
 	switch (unit_between(seed, 0, 9)) {
@@ -213,8 +255,7 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 		*t = to;
 		return;
 	}
-	/* as zrtt_arrive(): the books of an earlier epoch are always closed */
-	if (f->epoch != epoch || unit_random(seed) & 1 || !f->live)
+	if (zrtt_flow_due(t, f, epoch) || unit_random(seed) & 1)
 		zrtt_flow_close_books(t, f, unit_between(seed, 0, ZRTT_Q16_ONE),
 				      epoch);
 }
@@ -233,6 +274,29 @@ static void table_is_right_after_each_of_many_random_operations(void **state)
 		check_table(&t);
 	}
 	assert_true(t.evicted > 0);
+	free(t.slots);
+}
+
+static void books_of_many_flows_are_open_for_longer(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 flows, epochs;
+
+	(void)state;
+	/* the first ones are not, whatever the others do */
+	t.books_epochs = 5;
+	assert_false(zrtt_flow_due(&t, f, START));
+	assert_true(zrtt_flow_due(&t, f, START + 1));
+	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START);
+	for (flows = 1; flows < 100000; flows += 500) {
+		u32 want = flows / 1024 < 7 ? 1 + flows / 1024 : 8;
+
+		t.live = flows;
+		zrtt_table_tick(&t, START);
+		for (epochs = 0; epochs < 20; epochs++)
+			assert_int_equal(zrtt_flow_due(&t, f, START + epochs), epochs >= want);
+	}
 	free(t.slots);
 }
 
@@ -358,7 +422,7 @@ static void short_flows_do_not_move_the_averages(void **state)
 	assert_near(before, 100000, 50);
 	for (age = 0, tag = 2; age < ZRTT_MATURE_EPOCHS; age++, tag++) {
 		assert_false(zrtt_flow_mature(age_flow(&t, tag, 5, ZRTT_Q16_ONE, age)));
-		assert_int_equal(t.live, tag);
+		assert_int_equal(t.live, age ? tag - 1 : 1);
 		assert_int_equal(t.rated, 1);
 		assert_int_equal(t.fit_n, 1);
 		assert_int_equal(t.sum_rate, before);
@@ -380,7 +444,7 @@ static void thin_flows_do_not_move_the_average(void **state)
 	assert_true(age_flow(&t, 1, 10, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
 	age_flow(&t, 2, 100000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS);
 	assert_int_equal(t.rated, 2);
-	zrtt_flow_close_books(&t, find(&t, 1, START), ZRTT_Q16_ONE, START + 13);
+	zrtt_flow_close_books(&t, zrtt_flow_find(&t, 1), ZRTT_Q16_ONE, START + 13);
 	assert_int_equal(t.rated, 1);
 	for (tag = 3; tag < 20; tag++)
 		assert_false(age_flow(&t, tag, 24000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
@@ -484,7 +548,7 @@ static void hint_is_smoothed_with_the_papers_weight(void **state)
 
 static void hint_is_bounded_by_what_was_seen(void **state)
 {
-	const u32 passive = 40000, most = passive * 5 / 4 + 2000;
+	const u32 passive = 40000, least = passive / 4, most = passive * 5 / 4 + 2000;
 	u64 seed = 10;
 	u32 i;
 
@@ -494,9 +558,10 @@ static void hint_is_bounded_by_what_was_seen(void **state)
 		struct zrtt_flow f = { .passive_us = passive };
 
 		assert_int_equal(zrtt_flow_hint(&f, rtt_us, true, START),
-				 rtt_us > most);
+				 rtt_us > most || rtt_us < least);
 		zrtt_flow_choose_rtt(&f, START);
-		assert_int_equal(f.rtt_us, rtt_us > most ? most : rtt_us);
+		assert_int_equal(f.rtt_us, rtt_us > most ? most :
+				 rtt_us < least ? least : rtt_us);
 
 		/* believed if the policy says so, or if nothing was seen */
 		f = (struct zrtt_flow) { .passive_us = passive };
@@ -639,11 +704,11 @@ static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
 		       (i > used - used / live_part ? 90 : 0);
 		f = zrtt_flow_get(&t, (u32)unit_random(&seed), *now, i);
 		zrtt_flow_hint(f, 1000 * i, false, *now);
+		zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, *now);
 		f->bytes = 1000 * i;
 	}
 	*now = START + 110;
-	for (i = 0; i < flows; i++)
-		zrtt_table_expire(&t, *now);
+	zrtt_table_expire(&t, *now, flows);
 	return t;
 }
 
@@ -664,7 +729,7 @@ static void larger_table_keeps_every_flow(void **state)
 	for (i = 0; i < 1024; i++) {
 		if (!from.slots[i].tag)
 			continue;
-		f = find(&to, from.slots[i].tag, now);
+		f = zrtt_flow_find(&to, from.slots[i].tag);
 		assert_non_null(f);
 		a = knowledge(&from.slots[i]);
 		b = knowledge(f);
@@ -686,20 +751,21 @@ static void check_smaller_table(u32 flows, u32 live_part)
 		const struct zrtt_flow *lost = &from.slots[i];
 		const struct zrtt_flow *set;
 
-		if (!lost->tag || find(&to, lost->tag, now))
+		if (!lost->tag || zrtt_flow_find(&to, lost->tag))
 			continue;
-		/* all that stayed in its set were seen no earlier */
-		set = &to.slots[(lost->tag & to.set_mask) * ZRTT_WAYS];
+		/* all that stayed in its set are live, and were seen no earlier */
+		set = zrtt_flow_set(&to, lost->tag);
 		for (j = 0; j < ZRTT_WAYS; j++) {
 			assert_true(set[j].tag);
-			assert_true(set[j].epoch >= lost->epoch);
+			assert_true(!lost->live || set[j].live);
+			assert_true(!lost->live || set[j].epoch >= lost->epoch);
 		}
 	}
 	free(from.slots);
 	free(to.slots);
 }
 
-static void smaller_table_keeps_the_flows_seen_last(void **state)
+static void smaller_table_keeps_the_live_flows_seen_last(void **state)
 {
 	(void)state;
 	check_smaller_table(256, 100);	/* room for some of the silent flows */
@@ -712,12 +778,15 @@ int main(void)
 		cmocka_unit_test(slot_is_one_cache_line),
 		cmocka_unit_test(epochs_last_what_the_comments_say),
 		cmocka_unit_test(new_flow_is_found_again),
+		cmocka_unit_test(new_flow_inherits_nothing),
+		cmocka_unit_test(new_flow_takes_the_slot_of_one_that_is_not_live),
 		cmocka_unit_test(full_set_gives_up_the_flow_seen_longest_ago),
 		cmocka_unit_test(silent_flow_is_no_eviction),
 		cmocka_unit_test(lookup_stays_in_its_set),
 		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
 		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
+		cmocka_unit_test(books_of_many_flows_are_open_for_longer),
 		cmocka_unit_test(rate_tables_follow_from_their_first_entries),
 		cmocka_unit_test(rate_is_the_mean_of_arrivals),
 		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
@@ -736,7 +805,7 @@ int main(void)
 		cmocka_unit_test(timestamps_know_better_than_handshakes),
 		cmocka_unit_test(hint_is_bounded_by_timestamps_and_preferred_to_them),
 		cmocka_unit_test(larger_table_keeps_every_flow),
-		cmocka_unit_test(smaller_table_keeps_the_flows_seen_last),
+		cmocka_unit_test(smaller_table_keeps_the_live_flows_seen_last),
 	};
 
 	return cmocka_run_group_tests_name("flow", tests, NULL, NULL);

@@ -421,8 +421,9 @@ static struct tally run_verdicts(const struct zrtt_law_params *params, u32 p_q30
 	u32 i, last = 0, hits;
 
 	for (i = 1; i <= packets; i++) {
-		enum zrtt_verdict v = zrtt_verdict(params, &f, p_q30, segs, ect,
-						   (u32)unit_random(&seed));
+		enum zrtt_verdict v = zrtt_verdict(params, &f, p_q30,
+						   zrtt_marks(params, p_q30), segs,
+						   ect, (u32)unit_random(&seed));
 
 		if (v == ZRTT_PASS)
 			continue;
@@ -530,10 +531,10 @@ static void past_hits_are_not_owed(void **state)
 
 	(void)state;
 	for (i = 0; i < 100000; i++)
-		zrtt_verdict(&params, &f, ZRTT_P_ONE, 1000, true,
+		zrtt_verdict(&params, &f, ZRTT_P_ONE, true, 1000, true,
 			     (u32)unit_random(&seed));
 	for (i = 0; i < 1000; i++)
-		hits += zrtt_verdict(&params, &f, 0, 1, true,
+		hits += zrtt_verdict(&params, &f, 0, true, 1, true,
 				     (u32)unit_random(&seed)) != ZRTT_PASS;
 	assert_in_range(hits, 0, 2);
 }

@@ -44,7 +44,7 @@ static double passing(const struct zrtt_law_params *params, u64 p_q30, bool ect)
 	u64 seed = 40;
 
 	for (i = 0; i < packets; i++)
-		passed += zrtt_verdict(params, &f, p_q30, 1, ect,
+		passed += zrtt_verdict(params, &f, p_q30, zrtt_marks(params, p_q30), 1, ect,
 				       (u32)unit_random(&seed)) != ZRTT_DROP;
 	return passed / (double)packets;
 }
@@ -112,7 +112,7 @@ static void no_probability_is_too_large(void **state)
 	for (p = ZRTT_P_ONE; p <= 1ULL << 62; p *= 2) {
 		assert_in_range(zrtt_pass_share(&params, p), 0, ZRTT_Q16_ONE / 2 + 1);
 		for (i = 0; i < 1000; i++) {
-			assert_int_not_equal(zrtt_verdict(&params, &f, p, 65535, true,
+			assert_int_not_equal(zrtt_verdict(&params, &f, p, false, 65535, true,
 							  (u32)unit_random(&seed)),
 					     ZRTT_MARK);
 			assert_in_range(f.acc_q30, 0, ZRTT_P_ONE / 2 * 3);
@@ -132,9 +132,9 @@ static void reproductions_mark_at_any_probability(void **state)
 	(void)state;
 	for (p = ZRTT_P_ONE; p <= P_MAX; p *= 2) {
 		assert_int_equal(zrtt_pass_share(&params, p), ZRTT_Q16_ONE);
-		assert_int_equal(zrtt_verdict(&params, &f, p, 1, true, UINT32_MAX),
+		assert_int_equal(zrtt_verdict(&params, &f, p, true, 1, true, UINT32_MAX),
 				 ZRTT_MARK);
-		assert_int_equal(zrtt_verdict(&params, &f, p, 1, false, UINT32_MAX),
+		assert_int_equal(zrtt_verdict(&params, &f, p, true, 1, false, UINT32_MAX),
 				 ZRTT_DROP);
 	}
 }
@@ -149,11 +149,11 @@ static void reproductions_have_no_factors_of_ours(void **state)
 	f.price_q13 = ZRTT_PRICE_MAX;
 	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_Q16_ONE);
 	f.price_q13 = 0;
-	zrtt_set_price(&params, &law, &f);
+	zrtt_set_price(&params, &law, &f, 1);
 	assert_int_equal(f.price_q13, 0);
 	/* nor is a mean learnt that a change of mode would let loose */
-	zrtt_weigh(&params, &law, 4 * ZRTT_Q16_ONE, 0);
-	zrtt_law_normalise(&law);
+	zrtt_weigh(&law, 4 * ZRTT_Q16_ONE, true);
+	zrtt_law_tick(&params, &law, &(struct zrtt_table) {}, 0, 0, 0, 1);
 	assert_int_equal(law.log_norm, 3 << ZRTT_Q16);
 }
 
@@ -172,7 +172,7 @@ static double run_normaliser(const struct zrtt_law_params *params,
 			u32 w = zrtt_weight(params, law, &f);
 			u64 p = ((u64)p_b * w) >> ZRTT_Q16;
 
-			zrtt_weigh(params, law, w, p);
+			zrtt_weigh(law, w, zrtt_marks(params, p));
 			if (p > params->mark_max_q30)
 				continue;
 			sum += W(w);
@@ -211,11 +211,11 @@ static void dropped_flows_have_no_say_in_the_mean(void **state)
 	struct zrtt_law law = {};
 
 	(void)state;
-	zrtt_weigh(&params, &law, 2 * ZRTT_Q16_ONE, params.mark_max_q30);
+	zrtt_weigh(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30));
 	assert_int_equal(law.weighed, 1);
 	assert_int_equal(law.weights, 2 * ZRTT_Q16_ONE);
-	zrtt_weigh(&params, &law, 2 * ZRTT_Q16_ONE, params.mark_max_q30 + 1ULL);
-	zrtt_weigh(&params, &law, UINT32_MAX, P_MAX);
+	zrtt_weigh(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30 + 1ULL));
+	zrtt_weigh(&law, UINT32_MAX, zrtt_marks(&params, P_MAX));
 	assert_int_equal(law.weighed, 1);
 	assert_int_equal(law.weights, 2 * ZRTT_Q16_ONE);
 	/* the mean of those that are marked is 1, whatever the rest weigh */
@@ -247,7 +247,7 @@ static void normaliser_is_bounded_and_slow(void **state)
 		for (j = 0; j < 20000; j++) {
 			s32 before = law.log_norm;
 
-			zrtt_weigh(&params, &law, weights[i], 0);
+			zrtt_weigh(&law, weights[i], zrtt_marks(&params, 0));
 			zrtt_law_normalise(&law);
 			assert_int_equal(law.weighed, 0);
 			assert_int_equal(law.weights, 0);
@@ -323,7 +323,7 @@ static u32 price(u32 price_q13, u32 passed, u32 epochs, s32 *usual_q13)
 
 	f.price_q13 = price_q13;
 	for (i = 0; i < epochs; i++) {
-		zrtt_set_price(&params, &law, &f);
+		zrtt_set_price(&params, &law, &f, 1);
 		assert_in_range(f.price_q13, 0, ZRTT_PRICE_MAX);
 	}
 	if (usual_q13)
@@ -383,11 +383,11 @@ static void young_flow_pays_what_is_usual(void **state)
 
 	(void)state;
 	for (f.age = 0; f.age < ZRTT_MATURE_EPOCHS; f.age++) {
-		zrtt_set_price(&params, &law, &f);
+		zrtt_set_price(&params, &law, &f, 1);
 		assert_int_equal(f.price_q13, PRICE(2));
 	}
 	assert_int_equal(law.usual_q13, PRICE(2));
-	zrtt_set_price(&params, &law, &f);
+	zrtt_set_price(&params, &law, &f, 1);
 	assert_near(f.price_q13, PRICE(2), 50);
 	/* usual is what the large flows pay */
 	price(PRICE(4), RATE_AVG, 1000, &usual);

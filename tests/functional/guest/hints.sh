@@ -18,7 +18,7 @@ cat /tmp/got
 
 tc -n a qdisc del dev a0 root
 tc -n a qdisc add dev a0 root zrtt
-inject a0 <"$LAB/hinted_flows"
+inject_flows a0 <"$LAB/hinted_flows"
 stats hints.flows a a0
 tc -n a qdisc change dev a0 root zrtt hint ignore
 inject a0 <"$LAB/hinted_flows"

@@ -67,6 +67,14 @@ inject() {
 	ip netns exec a "$LAB/frames" send "$@"
 }
 
+# inject_flows DEVICE <FRAMES: twice, as a flow counts once it sent in two epochs
+inject_flows() {
+	cat >/tmp/flows
+	inject "$@" </tmp/flows
+	sleep 0.3
+	inject "$@" </tmp/flows
+}
+
 # bulk KBYTES [PORT]: a TCP transfer from a to b, to its end
 bulk() {
 	port=${2:-5000}

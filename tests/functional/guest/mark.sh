@@ -18,7 +18,7 @@ plain() {
 	name=$1
 	shift
 	marked "$@"
-	inject a0 <"$LAB/plain_flows"
+	inject_flows a0 <"$LAB/plain_flows"
 	stats "mark.$name" a a0
 }
 
@@ -32,10 +32,10 @@ plain other_bits 0xffff mark_rtt 0xffff0000
 plain off 1250 nomark_rtt
 
 marked 2500 mark_rtt 0xffff
-inject a0 <"$LAB/hinted_flows"
+inject_flows a0 <"$LAB/hinted_flows"
 stats mark.hinted a a0
 marked 2500 mark_rtt 0xffff hint ignore
-inject a0 <"$LAB/hinted_flows"
+inject_flows a0 <"$LAB/hinted_flows"
 stats mark.ignored a a0
 marked 2500 mark_rtt 0xffff
 bulk 10

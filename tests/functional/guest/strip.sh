@@ -21,6 +21,8 @@ cat /tmp/got
 part strip.sent
 cat /tmp/sent
 stats strip.stats a a0
+send_all
+stats strip.flows a a0
 tc -n a qdisc change dev a0 root zrtt hint ignore
 send_all
 stats strip.ignored a a0

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/* hash.h: what tells flows apart, and how evenly they spread. */
+#include "packet_check.h"
+#include <zrtt/hash.h>
+
+#define SETS		2048
+
+static struct zrtt_hash_key random_key(u64 *seed)
+{
+	struct zrtt_hash_key key;
+	u32 i;
+
+	for (i = 0; i < ZRTT_HASH_WORDS; i++)
+		key.words[i] = (u32)(unit_random(seed) >> 32);
+	key.multiplier = unit_random(seed) << 1;
+	zrtt_hash_init(&key);
+	assert_int_equal(key.multiplier & 1, 1);
+	return key;
+}
+
+static u32 tag_of(const struct zrtt_hash_key *key, const struct frame *f)
+{
+	struct zrtt_packet p = parse(f);
+
+	assert_int_not_equal(p.version, 0);
+	return zrtt_hash_flow(key, &p, f->bytes);
+}
+
+static struct frame tcp_frame(u8 version)
+{
+	struct frame f = frame_new();
+
+	if (version == 4)
+		frame_ipv4(&f, NULL, 0);
+	else
+		frame_ipv6(&f);
+	frame_tcp(&f, NULL, 0);
+	return f;
+}
+
+/* Every bit of addresses, ports and protocol matters, and of nothing else. */
+static void check_bits(u8 version)
+{
+	u32 ip = IP_AT, header = version == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES;
+	u32 addresses = ip + (version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+	u32 end = ip + header + 4, i, bit;
+	struct frame f = tcp_frame(version);
+	u64 seed = 51;
+	struct zrtt_hash_key key = random_key(&seed);
+	u32 tag = tag_of(&key, &f);
+
+	for (i = addresses; i < end; i++) {
+		for (bit = 0; bit < 8; bit++) {
+			f.bytes[i] ^= 1 << bit;
+			assert_int_not_equal(tag_of(&key, &f), tag);
+			f.bytes[i] ^= 1 << bit;
+		}
+	}
+	f.bytes[end] ^= 0xff;				/* sequence number */
+	f.bytes[ip + (version == 4 ? 8 : 7)] ^= 0xff;	/* TTL */
+	assert_int_equal(tag_of(&key, &f), tag);
+	f.bytes[ip + (version == 4 ? 9 : 6)] = ZRTT_PROTO_UDP;
+	assert_int_not_equal(tag_of(&key, &f), tag);
+}
+
+static void tag_is_of_addresses_ports_and_protocol(void **state)
+{
+	(void)state;
+	check_bits(4);
+	check_bits(6);
+}
+
+static void no_tag_is_zero(void **state)
+{
+	const struct zrtt_hash_key zeros = { .multiplier = 1 };
+	struct frame f = tcp_frame(4);
+
+	(void)state;
+	memset(f.bytes + IP_AT + ZRTT_IPV4_ADDRESSES, 0, 12);
+	assert_int_not_equal(tag_of(&zeros, &f), 0);
+}
+
+/* Flows whose addresses and ports count up, as those of a network do: the sets of a
+ * table are as full as if the tags were random. Returns chi squared over the sets.
+ */
+static double unevenness(u64 *seed, u32 flows)
+{
+	struct zrtt_hash_key key = random_key(seed);
+	struct frame f = tcp_frame(4);
+	u32 counts[SETS] = {}, i;
+	double sum = 0, mean = (double)flows / SETS;
+	u8 *ip = f.bytes + IP_AT;
+
+	for (i = 0; i < flows; i++) {
+		zrtt_hint_put16(ip + 14, (u16)i);			/* source */
+		zrtt_hint_put16(ip + 18, (u16)i);			/* destination */
+		zrtt_hint_put16(ip + ZRTT_IPV4_BYTES, (u16)(1024 + i));
+		counts[tag_of(&key, &f) / 8 % SETS]++;
+	}
+	for (i = 0; i < SETS; i++)
+		sum += (counts[i] - mean) * (counts[i] - mean) / mean;
+	return sum;
+}
+
+static void networks_spread_over_the_table(void **state)
+{
+	double sum = 0;
+	u64 seed = 52;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 50; i++)
+		sum += unevenness(&seed, 4096);
+	/* mean SETS - 1, standard deviation sqrt(2 (SETS - 1) / 50) = 9 if random */
+	assert_near(sum / 50, SETS - 1, 0.1 * SETS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(tag_is_of_addresses_ports_and_protocol),
+		cmocka_unit_test(no_tag_is_zero),
+		cmocka_unit_test(networks_spread_over_the_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
