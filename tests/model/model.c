@@ -6,6 +6,8 @@
 #include <linux/types.h>
 #include <zrtt/zrtt.h>
 
+#define FLOWS	64	/* the most that is drawn */
+
 /* What netlink lets in. */
 #define RANGE(name, range) \
 	const u32 range_##name[] = { TC_ZRTT_##range##_MIN, TC_ZRTT_##range##_MAX }
@@ -111,7 +113,7 @@ u32 model_p_avg(void)
 
 /* Flows that are old enough to count, of these RTTs and rates */
 
-static struct zrtt_flow slots[64];
+static struct zrtt_flow slots[FLOWS];
 static struct zrtt_table table;
 static struct zrtt_law_params law_params;
 static struct zrtt_law law;
@@ -122,7 +124,7 @@ void model_flows(const u32 *rtt_us, const u32 *rate, u32 n)
 
 	law_params = (struct zrtt_law_params) {};
 	law = (struct zrtt_law) {};
-	zrtt_table_init(&table, slots, sizeof(slots) / sizeof(slots[0]));
+	zrtt_table_init(&table, slots, FLOWS);
 	for (i = 0; i < n; i++) {
 		slots[i] = (struct zrtt_flow) {
 			.age = ZRTT_LIVE_EPOCHS, .source = ZRTT_RTT_HINT,
