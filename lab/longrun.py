@@ -118,7 +118,12 @@ def run(parts: int, part_s: int, *, seed: int = 1, progress: Progress | None = N
     found = split(done.samples, readings, parts, part_s)
     return LongRun(
         parts=found,
-        problems=[*went_back(readings), *unaccounted(readings), *drifted(found[0], found[-1])],
+        problems=[
+            *went_back(readings),
+            *unaccounted(readings),
+            *stood_still(_within(readings, WARMUP_S, part_s), readings[-part_s // READING_S :]),
+            *drifted(found[0], found[-1]),
+        ],
         us_wraps=int(planned.total_s // US_WRAP_S),
         jiffies_wrapped=planned.total_s > JIFFIES_WRAP_S,
         packets=readings[-1]["packets_in"],
@@ -132,6 +137,11 @@ def _of_qdisc(reading: Sequence[Reading]) -> Reading:
     return found
 
 
+def _within(readings: Sequence[Reading], begin_s: int, part_s: int) -> Sequence[Reading]:
+    """Those of a part."""
+    return readings[begin_s // READING_S : (begin_s + part_s) // READING_S]
+
+
 def split(samples: Sequence[Sequence[int]], readings: Sequence[Reading], parts: int,
           part_s: int) -> list[Part]:  # fmt: skip
     """The parts, from what the flows had received and what the qdisc said, by time."""
@@ -143,7 +153,7 @@ def split(samples: Sequence[Sequence[int]], readings: Sequence[Reading], parts: 
         last_s = max(at_s for at_s in received if at_s <= begin_s + part_s)
         pairs = zip(received[begin_s], received[last_s], strict=True)
         goodputs_bps = [8 * (after - before) / (last_s - begin_s) for before, after in pairs]
-        said = readings[begin_s // READING_S : (begin_s + part_s) // READING_S]
+        said = _within(readings, begin_s, part_s)
         found.append(
             Part(
                 jain=result.jain(goodputs_bps),
@@ -164,6 +174,19 @@ def went_back(readings: Sequence[Reading]) -> list[str]:
         for before, after in pairwise(readings)
         for name in before
         if name not in GAUGES and isinstance(before[name], int) and after[name] < before[name]
+    ]
+
+
+def stood_still(first: Sequence[Reading], last: Sequence[Reading]) -> list[str]:
+    """Statistics that moved in the first part, but no more in the last."""
+
+    def moved(readings: Sequence[Reading], name: str) -> bool:
+        return any(reading[name] != readings[0][name] for reading in readings)
+
+    return [
+        f"{name} stands still at {last[0][name]}"
+        for name in first[0]
+        if moved(first, name) and not moved(last, name)
     ]
 
 

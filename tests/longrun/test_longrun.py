@@ -13,8 +13,8 @@ import pytest
 from lab import cli, longrun
 from lab.longrun import LongRun, Part
 
-PARTS, MINUTES = 3, 25
-"""The last part has the wrap of the clock of microseconds, after 72 minutes, in it."""
+PARTS, MINUTES = 4, 24
+"""The clock of microseconds wraps after 72 minutes, and the last part begins at the 73rd."""
 PART = Part(jain=0.999, utilisation=0.9, delay_ms=17.0, rtt_avg_ms=90.0, prob=0.04, flows=12.0)
 
 
@@ -56,6 +56,13 @@ def test_flows_are_busy_in_all_parts() -> None:
 def test_counters_may_not_fall() -> None:
     fallen = longrun.went_back([reading(), reading(drop_late=0, qlen=0, prob=0.1)])
     assert fallen == ["drop_late went back from 1 to 0"]
+
+
+def test_statistics_may_not_stand_still() -> None:
+    moving = [reading(), reading(packets_in=101, prob=0.6)]
+    stuck = [reading(), reading(packets_in=101)]
+    assert longrun.stood_still(moving, stuck) == ["prob stands still at 0.5"]
+    assert not longrun.stood_still(stuck, moving)
 
 
 def test_packets_must_be_accounted_for() -> None:
