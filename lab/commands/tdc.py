@@ -14,6 +14,8 @@ from lab.engine import KERNELS, get_engine
 from lab.kernels import SERIES
 from lab.tdc import Outcome
 
+SUITES = (str(tdc.SUITE), "codel", "fq_codel")
+
 
 def add(commands: Commands) -> None:
     p = commands.add_parser(
@@ -23,9 +25,9 @@ def add(commands: Commands) -> None:
         "a case fails, is skipped, or is not reached.",
         formatter_class=Help,
     )
-    p.add_argument("suites", nargs="*", default=[str(tdc.SUITE), "codel", "fq_codel"],
-                   metavar="FILE", help="of cases, or the name of one in the kernel's source: "
-                   "codel; default: tests/tdc/zrtt.json codel fq_codel")  # fmt: skip
+    p.add_argument("suites", nargs="*", metavar="FILE",
+                   help="of cases, or the name of one in the kernel's source, such as codel; "
+                   "default: zrtt's, codel and fq_codel")  # fmt: skip
     p.add_argument("--kernel", action="append", choices=KERNELS,
                    help=f"repeatable; default: {' and '.join(SERIES)}")  # fmt: skip
     p.add_argument("--timeout", type=float, default=1800.0, metavar="S",
@@ -34,7 +36,7 @@ def add(commands: Commands) -> None:
 
 
 def _tdc(args: argparse.Namespace) -> int:
-    suites = [tdc.suite(name) for name in args.suites]
+    suites = [tdc.suite(name) for name in args.suites or SUITES]
     engines = [get_engine(kernel) for kernel in args.kernel or SERIES]
     failed = False
     with ThreadPoolExecutor(max_workers=len(engines)) as pool:
@@ -42,7 +44,7 @@ def _tdc(args: argparse.Namespace) -> int:
         for engine, outcomes in zip(engines, done, strict=True):
             print("\n".join(_report(engine.kernel.name, suites, outcomes)), flush=True)
             failed = failed or any(outcome.failure for outcome in outcomes)
-    return 1 if failed else 0
+    return int(failed)
 
 
 def _report(kernel: str, suites: Sequence[Path], outcomes: Sequence[Outcome]) -> list[str]:
