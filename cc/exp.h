@@ -5,8 +5,6 @@
 
 #include "fixed.h"
 
-#define EXP_MIN_WINDOW	2U	/* segments, as New Reno's */
-
 /**
  * exp_ssthresh() - window after a loss, (1 - beta) w
  * @cwnd: window w, segments
@@ -14,9 +12,9 @@
  */
 static inline u32 exp_ssthresh(u32 cwnd, u32 beta_milli)
 {
-	u32 reduced = (u32)div_u64((u64)cwnd * (1000 - beta_milli), 1000);
+	u32 reduced = (u32)div_u64((u64)cwnd * (CC_MILLI - beta_milli), CC_MILLI);
 
-	return reduced > EXP_MIN_WINDOW ? reduced : EXP_MIN_WINDOW;
+	return max(reduced, CC_MIN_WINDOW);
 }
 
 /**
@@ -33,7 +31,7 @@ static inline u64 exp_increase(u64 window_q16, u32 w0, u32 root_q16, u32 gamma_m
 	u64 w0_q16 = (u64)w0 << CC_Q16;
 	u64 above_q16 = window_q16 > w0_q16 ? window_q16 - w0_q16 : 0;
 
-	return mul_u64_u32_div((above_q16 + root_q16) << CC_Q16, gamma_milli, 1000);
+	return mul_u64_u32_div((above_q16 + root_q16) << CC_Q16, gamma_milli, CC_MILLI);
 }
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <linux/limits.h>
 #include <linux/math64.h>
+#include <linux/minmax.h>
 #include <linux/types.h>
 
 #define CC_Q16		16
@@ -23,6 +24,11 @@
 #define CC_LN2_Q30	744261118U	/* ln 2 */
 /* The first term left out is (ln 2)^8 / 8!, 1.3 millionths. */
 #define CC_EXP2_TERMS	7
+
+#define CC_MIN_WINDOW	2U		/* segments after a loss, as New Reno's */
+#define CC_MILLI	1000U		/* unit of parameters that are fractions */
+#define CC_US_PER_MS	1000U
+#define CC_US_PER_S	1000000U
 
 /**
  * cc_log2() - binary logarithm

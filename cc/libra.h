@@ -3,13 +3,12 @@
 #ifndef _CC_LIBRA_H
 #define _CC_LIBRA_H
 
-#include <linux/minmax.h>
-
 #include "fixed.h"
 
-#define LIBRA_MIN_WINDOW	2U		/* segments, as New Reno's */
 #define LIBRA_MAX_RTT_US	(64U << 20)	/* 67 s: above is read as this */
 #define LIBRA_LOG2_E		94548U		/* log2(e), Q16 */
+#define LIBRA_KBPS_PER_MBPS	1000U
+#define LIBRA_KBPS_OF_RATE	8000ULL		/* kbit/s of a byte per us */
 /* A pair is sent in a quarter at most of the time it takes on the link: together. */
 #define LIBRA_PAIR_SHIFT	2
 
@@ -47,9 +46,10 @@ static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us
 	if (probe->rtt_us && rtt_us && bytes && apart_us &&
 	    sent_apart_us <= (s32)(apart_us >> LIBRA_PAIR_SHIFT) &&
 	    (!probe->least_sum_us || sum_us < probe->least_sum_us)) {
+		u64 kbps = div_u64(bytes * LIBRA_KBPS_OF_RATE, apart_us);
+
 		probe->least_sum_us = sum_us;
-		probe->capacity_kbps = (u32)min_t(u64, div_u64(bytes * 8000ULL, apart_us),
-						  U32_MAX);
+		probe->capacity_kbps = (u32)min_t(u64, kbps, U32_MAX);
 	}
 	probe->acked_us = now_us;
 	probe->rtt_us = rtt_us;
@@ -71,7 +71,7 @@ static inline u32 libra_penalty(u32 rtt_us, u32 min_us, u32 max_us, u32 k2_milli
 	if (max_us <= min_us)
 		return CC_Q16_ONE;
 	exponent = (u64)(rtt_us - min_us) * k2_milli;
-	exponent = div_u64(mul_u64_u32_div(exponent, LIBRA_LOG2_E, max_us - min_us), 1000);
+	exponent = div_u64(mul_u64_u32_div(exponent, LIBRA_LOG2_E, max_us - min_us), CC_MILLI);
 	return (u32)(cc_exp2(-(s32)min_t(u64, exponent, S32_MAX)) >> CC_Q16);
 }
 
@@ -85,7 +85,8 @@ static inline u32 libra_penalty(u32 rtt_us, u32 min_us, u32 max_us, u32 k2_milli
  */
 static inline u32 libra_alpha(u32 capacity_kbps, u32 penalty_q16, u32 k1_milli)
 {
-	u64 scaled = mul_u64_u32_div((u64)capacity_kbps * k1_milli, penalty_q16, 1000000);
+	u64 scaled = mul_u64_u32_div((u64)capacity_kbps * k1_milli, penalty_q16,
+				    CC_MILLI * LIBRA_KBPS_PER_MBPS);
 
 	return (u32)min_t(u64, scaled, U32_MAX);
 }
@@ -103,8 +104,8 @@ static inline u64 libra_increase(u32 alpha_q16, u32 rtt_us, u32 t0_ms, u32 cwnd)
 {
 	u64 increase = (u64)alpha_q16 << CC_Q16;
 
-	increase = mul_u64_u32_div(increase, rtt_us, rtt_us + t0_ms * 1000);
-	increase = mul_u64_u32_div(increase, rtt_us, 1000000);
+	increase = mul_u64_u32_div(increase, rtt_us, rtt_us + t0_ms * CC_US_PER_MS);
+	increase = mul_u64_u32_div(increase, rtt_us, CC_US_PER_S);
 	return min(increase, cwnd * CC_Q32_ONE);
 }
 
@@ -117,12 +118,11 @@ static inline u64 libra_increase(u32 alpha_q16, u32 rtt_us, u32 t0_ms, u32 cwnd)
  */
 static inline u32 libra_ssthresh(u32 cwnd, u32 rtt_us, u32 t0_ms, u32 t1_ms)
 {
-	u32 twice_us = 2 * (rtt_us + t0_ms * 1000);
-	u32 kept_us = twice_us - min(t1_ms * 1000, twice_us);
-
+	u32 twice_us = 2 * (rtt_us + t0_ms * CC_US_PER_MS);
+	u32 kept_us = twice_us - min(t1_ms * CC_US_PER_MS, twice_us);
 	u32 reduced = (u32)div_u64((u64)cwnd * kept_us, twice_us);
 
-	return max(reduced, LIBRA_MIN_WINDOW);
+	return max(reduced, CC_MIN_WINDOW);
 }
 
 #endif

@@ -8,11 +8,7 @@
 #ifndef _CC_NRHSTCP_H
 #define _CC_NRHSTCP_H
 
-#include <linux/minmax.h>
-
 #include "fixed.h"
-
-#define NRHSTCP_MIN_WINDOW	2U	/* segments, as New Reno's */
 
 /* Logarithms, base 2, Q16. */
 #define NRHSTCP_LOG2_RTT	1088529	/* 100 ms, in us */
@@ -89,7 +85,7 @@ static inline u32 nrhstcp_ssthresh(u32 cwnd, u32 bytes, u32 rtt_us)
 	u32 b = min(nrhstcp_b(nrhstcp_log2_norm(cwnd, bytes, rtt_us)), NRHSTCP_B_LOW);
 	u32 reduced = (u32)(((u64)cwnd * (CC_Q16_ONE - b)) >> CC_Q16);
 
-	return max(reduced, NRHSTCP_MIN_WINDOW);
+	return max(reduced, CC_MIN_WINDOW);
 }
 
 #endif
