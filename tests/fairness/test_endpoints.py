@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Beside endpoint schemes, in short runs on user-mode Linux: zrtt takes no fairness away."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from lab import runner
+from lab.result import Result
+from lab.scenario import CCS, Scenario
+
+SCHEMES = ("libra", "nrhstcp", "exp")
+STUCK_RED = "red limit 3000000 min 20000 max 60000 avpkt 1500 burst 200 bandwidth 100mbit"
+"""Slow start takes its average so far above max_th that it drops all."""
+
+
+@cache
+def over(cc: str, qdisc: str) -> Result:
+    """Five flows of a congestion control, the same ones each time."""
+    return runner.run(
+        Scenario(
+            kernel="uml", qdisc=qdisc, cc=(cc,), rate_bps=20_000_000, wire=True,
+            rtts_ms=(20.0, 60.0, 100.0, 140.0, 180.0), warmup_s=15.0, duration_s=20.0,
+        ).check()
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("cc", SCHEMES)
+def test_scheme_is_as_fair_over_zrtt_as_over_pie(cc: str) -> None:
+    assert over(cc, "zrtt").jain >= max(over(cc, "pie ecn").jain, 0.96)
+    assert over(cc, "zrtt").utilisation >= 0.95
+
+
+def test_schemes_are_not_all_the_same() -> None:
+    """Else the kernel took another congestion control for one of them."""
+    assert set(SCHEMES) < set(CCS)
+    assert len({over(cc, "pie ecn").goodput_mbps for cc in SCHEMES}) == len(SCHEMES)
+
+
+def test_red_comes_back_on_a_wire() -> None:
+    """Below a shaper it does not, as it is never told that it is idle."""
+    scenario = Scenario(
+        kernel="uml", qdisc=STUCK_RED, rate_bps=100_000_000, wire=True, ecn=False, gso_segs=8,
+        rtts_ms=(180.0,) * 4, warmup_s=10.0, duration_s=5.0,
+    )  # fmt: skip
+    assert runner.run(scenario.check()).utilisation >= 0.5
