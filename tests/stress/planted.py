@@ -32,14 +32,14 @@ class Bug:
 BUGS = (
     Bug(
         name="use-after-free",
-        round=Round("fuzz", 1, 1000),
+        round=Round("fuzz", 1, 500),
         report="KASAN: (slab-)?(use-after-free|vmalloc-out-of-bounds)",
         right="\t\tslots = q->vars.table.slots;\n\t\tq->vars.table = table;\n",
         wrong="\t\tslots = q->vars.table.slots;\n",
     ),
     Bug(
         name="lock-inversion",
-        round=Round("storm", 1, 20),
+        round=Round("storm", 1, 8),
         report="possible circular locking dependency",
         right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
         wrong="\tif (net) {\n\t\tspin_lock_bh(&net->locks[0]);\n\t\tsch_tree_lock(sch);\n"
@@ -48,7 +48,7 @@ BUGS = (
     ),
     Bug(
         name="leak",
-        round=Round("fuzz", 1, 1000),
+        round=Round("fuzz", 1, 500),
         report="unreferenced object",
         right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
         wrong="\tzrtt_net_put(old_net);\n",
@@ -62,7 +62,7 @@ BUGS = (
     ),
     Bug(
         name="sleep-under-lock",
-        round=Round("fuzz", 1, 1000),
+        round=Round("fuzz", 1, 500),
         report="sleeping function called from invalid context",
         right="\t\tnet = zrtt_net_get(sch);\n",
         wrong="\t\tsch_tree_lock(sch);\n\t\tnet = zrtt_net_get(sch);\n\t\tsch_tree_unlock(sch);\n",
@@ -76,7 +76,7 @@ BUGS = (
     ),
     Bug(
         name="accepts-too-much",
-        round=Round("fuzz", 1, 5000),
+        round=Round("fuzz", 1, 2000),
         report="FindingError: answered 0, must refuse it",
         right="if (!is_power_of_2(params->flows)) {",
         wrong="if (params->flows < TC_ZRTT_FLOWS_MIN) {",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
 """Sends the qdisc options that no tc would, and holds the answers against the contract.
 
-Three qdiscs are asked: one that packets pass, one that is always full, and one
-that comes and goes. After each burst all must still be shown, packets must add
-up, and the first must let packets pass.
+Three places are asked: both that a router's packets pass, and one that is always
+full. After each burst all that is there must be shown, packets must add up, and
+they must pass.
 """
 
 from __future__ import annotations
@@ -99,17 +99,16 @@ class Fuzzer:
 
     def __init__(self, rng: Random, world: World) -> None:
         self._rng, self._rtnl = rng, world.rtnl
-        full = world.ifindex("y0")
-        world.r.tc("qdisc", "add", "dev", "y0", "root", "handle", "1:", "htb", "default", "1")
-        world.r.tc("class", "add", "dev", "y0", "parent", "1:", "classid", "1:1", *FULL)
+        world.r.tc("qdisc", "add", "dev", "ifb0", "root", "handle", "1:", "htb", "default", "1")
+        world.r.tc("class", "add", "dev", "ifb0", "parent", "1:", "classid", "1:1", *FULL)
         self._places = (
             Place(world.ifindex("x0")),
-            Place(full, 0x10001),
-            Place(world.ifindex("ifb0")),
+            Place(world.ifindex("y0")),
+            Place(world.ifindex("ifb0"), 0x10001),
         )
         with world.r.entered():
             self._load = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-        self._load.bind(("y0", 0))
+        self._load.bind(("ifb0", 0))
         with world.b.entered():
             self._receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._receiver.bind(("", PORT))

@@ -49,9 +49,11 @@ def with_timestamps(rng: Random) -> Values:
 
 
 def _bad_value(rng: Random, attribute: Attribute) -> int:
-    """One that is most likely refused."""
-    ends = (attribute.low - 1, attribute.high + 1, rng.getrandbits(8 * attribute.size))
-    return rng.choice(ends) % (1 << 8 * attribute.size)
+    """One that is most likely refused, or in range but of the wrong form."""
+    anything = rng.getrandbits(8 * attribute.size)
+    between = rng.randint(attribute.low, attribute.high)
+    ends = (attribute.low - 1, attribute.high + 1)
+    return rng.choice((*ends, anything, between)) % (1 << 8 * attribute.size)
 
 
 def _attribute(rng: Random) -> bytes:
@@ -59,7 +61,7 @@ def _attribute(rng: Random) -> bytes:
     number = rng.choice(sorted(ATTRIBUTES))
     attribute = ATTRIBUTES[number]
     payload = _value(rng, attribute).to_bytes(attribute.size, "little")
-    match rng.choices(("good", "value", "length", "type", "flag", "nest"), (80, 6, 4, 4, 3, 3)):
+    match rng.choices(("good", "value", "length", "type", "flag", "nest"), (70, 18, 3, 3, 3, 3)):
         case ["value"]:
             payload = _bad_value(rng, attribute).to_bytes(attribute.size, "little")
         case ["length"]:
@@ -90,10 +92,11 @@ def _damage(rng: Random, data: bytearray) -> None:
 
 def anything(rng: Random) -> bytes:
     """Some attributes, each perhaps wrong, and perhaps damaged as a whole."""
-    if rng.random() < 0.5:
+    if rng.random() < 0.3:
         data = bytearray(contract.encode_values(valid(rng)))
     else:
-        data = bytearray().join(_attribute(rng) for _ in range(rng.randint(0, ATTRIBUTES_MAX)))
+        number = rng.choice((1, 1, 2, rng.randint(0, ATTRIBUTES_MAX)))
+        data = bytearray().join(_attribute(rng) for _ in range(number))
     if data and rng.random() < 0.15:
         _damage(rng, data)
     return bytes(data)
