@@ -17,7 +17,8 @@ from lab.flood_cost import BUSY, FLOOD, QUIET, SOME, SUBJECTS, Costs
 SECONDS = 30
 SHARE = max(flood.SHARES)
 SMALL = "zrtt flows 1024"
-PACKETS = 20_000
+PACKETS = 100_000
+"""A table that the flood is still filling costs more."""
 
 
 @cache
@@ -51,10 +52,9 @@ def test_flood_takes_its_share_only() -> None:
 
 
 def test_there_was_a_flood() -> None:
-    """Which the table has no room for."""
-    run = flooded(SMALL, SHARE)
-    assert run.result.qdisc["flows"] == 1024
-    assert run.result.qdisc["evicted"] > run.packets - 5 * 1024
+    run, quiet = flooded(SMALL, SHARE), flooded(SMALL, 0.0)
+    came, others = (one.result.qdisc["packets_in"] for one in (run, quiet))
+    assert came - others > 0.9 * run.packets > 10_000
 
 
 def test_packets_cost_little_more() -> None:
