@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 from functools import cache
 from typing import Any
 
@@ -11,7 +13,8 @@ import pytest
 from guests import Guest, Report, Reports, start
 from test_qdisc import TROUBLE, unaccounted
 
-from lab import multiqueue, multiqueue_cost
+from lab import build, multiqueue, multiqueue_cost
+from lab.engine import get_engine
 from lab.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 from lab.readings import ResultError
 
@@ -19,6 +22,10 @@ PARTS = ("first", "second", "both", "replaced")
 BYTES = 1024 * 500
 """Of each of the first two transfers."""
 PACKETS = 5000
+SHARED = {"ipv4_option", "zrtt_net_id", "zrtt_net_ops", "zrtt_qdisc_ops"}
+"""Variables of the module: packets read the first two, and write none."""
+CONSTANTS = ("zrtt_range_", "__")
+"""How other names in its data begin."""
 
 
 @cache
@@ -60,6 +67,14 @@ def test_packets_take_the_queue_of_their_processor() -> None:
     assert first["bytes"] > BYTES > 10 * second["bytes"]
     before, (first, second) = first, zrtts("second")
     assert second["bytes"] > BYTES > 10 * (first["bytes"] - before["bytes"])
+
+
+def test_queues_share_no_variable_that_packets_write() -> None:
+    """What a queue knows is in memory of its own, by whole cache lines."""
+    module = build.kernel_module("sch_zrtt", get_engine("6.12").kernel)
+    names = subprocess.run(["nm", module], capture_output=True, text=True, check=True).stdout
+    variables = set(re.findall(r" [bBdD] (\w+)", names))
+    assert {name for name in variables if not name.startswith(CONSTANTS)} == SHARED
 
 
 def test_queue_does_not_feel_the_other() -> None:
