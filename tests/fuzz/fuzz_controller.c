@@ -17,8 +17,9 @@
  */
 #define PI2_RECOVERS_TICKS	62
 
-/* PI2 and pblue: an idle link has forgotten all after 31 half-lives of 2^29 ns. */
-#define FORGOTTEN_NS		(31ULL << 29)
+/* PI2 and pblue: an idle link has forgotten all after 31 half-lives of p'. */
+#define HALF_LIFE_NS		(1U << 29)
+#define FORGOTTEN_NS		(31ULL * HALF_LIFE_NS)
 
 struct run {
 	struct zrtt_params all;
@@ -135,7 +136,7 @@ static void forget(struct run *r, struct draw *d)
 		return;
 	}
 	expect(idle_ns < FORGOTTEN_NS || !r->ctl.p_q30, "P_b outlives 31 half-lives");
-	left = before.root_q30 * exp2(-(double)idle_ns / (1 << ZRTT_IDLE_HALVING_SHIFT));
+	left = before.root_q30 * exp2(-(double)idle_ns / HALF_LIFE_NS);
 	expect(r->ctl.root_q30 <= left * 1.0001 + 1, "does not halve in 537 ms");
 }
 
@@ -166,7 +167,7 @@ static void check_recovery(struct run *r)
 		else
 			zrtt_ctl_tick(params, &r->ctl, 0);
 		/* pblue: time constant 1 s, its step rounded down to Q16 */
-		most = before * (1 - 0.98 * params->tupdate_us / ZRTT_PBLUE_STEP_US);
+		most = before * (1 - 0.98 * params->tupdate_us / 1e6);
 		expect(params->kind != ZRTT_CTL_PBLUE ||
 		       r->ctl.p_q30 <= fmax(most, ZRTT_PBLUE_FLOOR),
 		       "pblue recovers too slowly");

@@ -12,6 +12,7 @@
 
 #define TAGS	(ZRTT_CONN_WAYS + 2)
 #define EVENTS	128
+#define SPREAD	4	/* of the timestamps of one moment */
 
 /* Something that happened to packets of direction @way. */
 struct event {
@@ -52,7 +53,8 @@ static void note(struct events *events, struct event event)
 }
 
 /* Did @echo, now or in the window before, end a gap of @us that @left began? Windows
- * are told apart by 8 bits.
+ * are told apart by 8 bits. A connection that lost its slot and came back takes a
+ * packet of before, whose stamp may be newer, for its probe.
  */
 static bool explains(const struct router *r, const struct event *left,
 		     const struct event *echo, u32 us)
@@ -64,7 +66,7 @@ static bool explains(const struct router *r, const struct event *left,
 	return left->tag == echo->tag && left->way != echo->way &&
 	       gap_us <= ZRTT_HINT_MAX_US &&
 	       zrtt_hint_to_us(zrtt_hint_from_us(gap_us)) == us &&
-	       (s32)(echo->stamp - left->stamp) >= 0 && (u8)windows <= 1;
+	       (s32)(echo->stamp - left->stamp) > -SPREAD && (u8)windows <= 1;
 }
 
 /* What is known of half a path was seen: from a departure to an echo. */
@@ -100,8 +102,8 @@ static void arrive(struct router *r, struct draw *d)
 {
 	struct zrtt_echo pkt = {
 		.tag = 1 + draw_index(d, TAGS),
-		.tsval = r->clock + draw_index(d, 4),
-		.tsecr = r->clock - draw_index(d, 4),
+		.tsval = r->clock + draw_index(d, SPREAD),
+		.tsecr = r->clock - draw_index(d, SPREAD),
 		.way = draw_index(d, 2),
 		.ack = draw_index(d, 4),
 	};

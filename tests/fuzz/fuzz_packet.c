@@ -7,6 +7,7 @@
  * type, 2 or more. The frame follows.
  */
 #include <linux/types.h>
+#include <zrtt/hash.h>
 #include <zrtt/packet.h>
 
 #include "expect.h"
@@ -75,6 +76,7 @@ static void check_hint(const struct zrtt_packet *p, const struct zrtt_bytes *fra
 /* What tells flows apart does not depend on what is looked for. */
 static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *frame)
 {
+	const struct zrtt_hash_key key = { .multiplier = 1 };
 	const struct zrtt_wanted nothing = {};
 	struct zrtt_packet bare = parse(frame, &nothing);
 
@@ -83,6 +85,8 @@ static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *fram
 	       p->ip_off == bare.ip_off && p->l4_off == bare.l4_off &&
 	       p->tcp_flags == bare.tcp_flags && p->ect == bare.ect,
 	       "another flow if hints are looked for");
+	expect(!p->version || zrtt_hash_flow(&key, p, frame->data) ==
+	       zrtt_hash_flow(&key, &bare, frame->data), "another hash, too");
 }
 
 static void check_opinion(const struct zrtt_packet *p, const struct zrtt_bytes *frame,

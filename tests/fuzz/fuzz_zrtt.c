@@ -108,11 +108,9 @@ static void check_verdict(const struct queue *q, const struct zrtt_arrival *pkt,
 	expect(p_q30 < ZRTT_P_ONE || verdict != ZRTT_PASS, "spared at P_i = 1");
 }
 
-/* Twice as many flows as fit in, with homes all over their sets. */
-static u32 draw_tag(struct draw *d)
+/* Of twice as many flows as fit in, with homes all over their sets. */
+static u32 tag_of(u32 i)
 {
-	u32 i = draw_index(d, 2 * FLOWS);
-
 	return i % SETS * ZRTT_WAYS | i / SETS % ZRTT_WAYS | (i + 1) << 8;
 }
 
@@ -127,7 +125,7 @@ static struct zrtt_arrival draw_packet(struct queue *q, struct draw *d)
 	u32 what = draw_index(d, 64);
 
 	return (struct zrtt_arrival) {
-		.tag = draw_tag(d),
+		.tag = tag_of(draw_index(d, 2 * FLOWS)),
 		.bytes = draw_between(d, 1, 1 << 16),
 		.segs = what & 1 ? draw_between(d, 1, 65535) : 1,
 		.ect = what & 2,
@@ -161,9 +159,11 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		zrtt_flow_syn_left(f, zrtt_us(q->now_ns));
 }
 
-static void tick(struct queue *q, u32 sojourn_us)
+/* After which books stay open as long as with thousands of flows, if @d says so. */
+static void tick(struct queue *q, struct draw *d, u32 sojourn_us)
 {
 	zrtt_tick(&q->params, &q->vars, sojourn_us, q->now_ns);
+	q->vars.table.books_epochs = 1 + draw_index(d, ZRTT_BOOKS_EPOCHS);
 	check_law(q);
 }
 
@@ -179,8 +179,22 @@ static void send(struct queue *q, struct draw *d)
 		return;
 	while (more--) {
 		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
-		tick(q, q->params.ctl.target_us);
+		tick(q, d, q->params.ctl.target_us);
 		arrive(q, &pkt, rnd);
+	}
+}
+
+/* Some flows send a packet each, and again in the next epoch: a full table. */
+static void crowd(struct queue *q, struct draw *d)
+{
+	struct zrtt_arrival pkt = draw_packet(q, d);
+	u32 flows = draw_index(d, 2 * FLOWS), i;
+
+	for (i = 0; i < 2 * flows; i++) {
+		pkt.tag = tag_of(i % flows);
+		arrive(q, &pkt, 0);
+		if (i + 1 == flows)
+			q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
 	}
 }
 
@@ -213,7 +227,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	zrtt_params_init(&q.params);
 	draw_changes(&d, &q.params);
 	while (d.left) {
-		switch (draw_index(&d, 8)) {
+		switch (draw_index(&d, 9)) {
 		case 0:
 			change(&q, &d);
 			break;
@@ -227,7 +241,10 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			q.now_ns += draw_gap_ns(&d);
 			break;
 		case 4:
-			tick(&q, (u32)draw_u64(&d));
+			tick(&q, &d, (u32)draw_u64(&d));
+			break;
+		case 5:
+			crowd(&q, &d);
 			break;
 		default:
 			send(&q, &d);

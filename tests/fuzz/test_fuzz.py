@@ -57,6 +57,7 @@ BUGS = [
     Bug("announces the wrong header", "packet", "p->nexthdr_off = (u16)off;", "p->nexthdr_off++;"),
     Bug("gives later fragments ports", "packet", "& ZRTT_IPV4_FRAGMENT", "& 0x2000"),
     Bug("goes on behind a length of 1", "packet", "if (step < 2)", "if (!step)"),
+    Bug("hashes what is not there", "packet", "if (p->version == 4)", "if (0)", "hash"),
     Bug("shifts by any exponent", "fixed", "if (exponent >= 16)", "if (0)"),
     Bug("adds below 0", "fixed", "if (sum < 0)", "if (0)"),
     Bug("averages in 32 bits", "fixed", "((s64)x - avg)", "((s32)x - (s32)avg)"),
@@ -67,10 +68,11 @@ BUGS = [
     Bug("takes queueing for flying", "halves", "== ZRTT_PROBE_FLYING", ">= ZRTT_PROBE_QUEUED"),
     Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),
     Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
-    Bug("leaves its set", "zrtt", "set[(first + i) % ZRTT_WAYS]", "set[first + i]", "flow"),
+    Bug("leaves its set", "zrtt", "t->mask & ~(ZRTT_WAYS - 1)", "t->mask", "flow"),
+    Bug("takes what is in use", "zrtt", "if (f->live || t->unused)", "if (t->unused)", "flow"),
     Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "flow"),
     Bug("lets alpha go below 0", "zrtt", "if (law->fit_q16 < 0)", "if (0)", "law"),
-    Bug("marks at any P_i", "zrtt", "ect && zrtt_marks(params, p_q30) ?", "ect ?", "law"),
+    Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 
