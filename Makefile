@@ -78,7 +78,7 @@ conservation:
 flood:
 	@lab/setup.sh
 	$(PYTHON) -m lab flood --duration 493
-	$(PYTHON) -m lab flood --cost
+	$(PYTHON) -m lab flood --cost --packets 1000000
 
 long-run:
 	@lab/setup.sh
