@@ -14,7 +14,17 @@ C_FILES = [path for path in SOURCES if path.suffix == ".c"]
 C_AND_H = [path for path in SOURCES if path.suffix in (".c", ".h")]
 
 # In this order: each may include those before it.
-ALGORITHM = ["fixed.h", "hint.h", "packet.h", "flow.h", "halves.h", "controller.h", "law.h", "zrtt.h"]
+ALGORITHM = [
+    "fixed.h",
+    "hint.h",
+    "packet.h",
+    "hash.h",
+    "flow.h",
+    "halves.h",
+    "controller.h",
+    "law.h",
+    "zrtt.h",
+]
 TYPES, MATH = "<linux/types.h>", "<linux/math64.h>"
 UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
 HINT = ROOT / "include/zrtt/hint.h"
