@@ -20,7 +20,6 @@ SOURCE = HERE / "model.c"
 
 _TYPES = {
     "void": None,
-    "u8": ctypes.c_uint8,
     "u32": ctypes.c_uint32,
     "s32": ctypes.c_int32,
     "u64": ctypes.c_uint64,

@@ -39,8 +39,7 @@ from reference import (
 )
 
 CAPPED, AUTO, PAPER, FIXED = range(4)
-ALPHA_MAX = 4 * Q16
-ALPHAS = spread(0, ALPHA_MAX)
+ALPHAS = spread(0, 4 * Q16)
 Flows = list[tuple[int, int]]
 
 # log2 of a mean is that of a sum less that of a number; one more for the flow's own
