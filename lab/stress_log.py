@@ -21,7 +21,7 @@ HARMLESS = re.compile(
             "default qdisc .* fail, fallback to noqueue",
             "VM_FAULT_OOM leaked out to the #PF handler",
             "netlink: .*(invalid length|leftover after parsing)",
-            "nla_parse.*callbacks suppressed|validate_nla.*callbacks suppressed",
+            r"nla\w*: \d+ callbacks suppressed",
         )
     )
 )

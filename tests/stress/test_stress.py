@@ -24,6 +24,8 @@ ROUNDS = (
     Round("storm", 1, 8),
     Round("storm", 2, 8, virtual_time=False),
 )
+# What packets of the storms must have moved.
+MOVED = {"packets_in", "hint_ok", "hint_bad", "hint_stripped", "flows_hinted", "flows_timestamps"}
 # Operations that cannot be done without memory that sch_zrtt asks for.
 ALLOCATING = ("add", "add large", "change flows", "change timestamps", "change both", "UDP GSO")
 
@@ -50,6 +52,12 @@ def test_each_operation_has_failed() -> None:
     said = _running()[ROUNDS[0]].result().said
     found = {name: int(own) for name, own in re.findall(r"([\w ]+) \d+ \((\d+)\)", said)}
     assert all(found[f" {name}"] for name in ALLOCATING), said
+
+
+def test_storms_reach_the_queue() -> None:
+    said = [_running()[one].result().said for one in ROUNDS if one.kind == "storm"]
+    moved = set[str]().union(*(text.partition("moved: ")[2].split() for text in said))
+    assert moved >= MOVED, said
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)

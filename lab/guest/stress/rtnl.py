@@ -20,6 +20,12 @@ ROOT = 0xFFFFFFFF
 NLMSGHDR = struct.Struct("=IHHII")
 TCMSG = struct.Struct("=BxxxiIII")
 XSTATS = struct.Struct("=12Q10IQ2I")
+STATISTICS = (
+    "packets_in ecn_mark drop_mark drop_limit purged hint_ok hint_bad hint_clamped "
+    "hint_stripped idle_events overflow_events evicted prob alpha delay_us rtt_avg_us flows "
+    "flows_hinted flows_handshake backlog_packets maxq dq_rate drop_late flows_marked "
+    "flows_timestamps"
+).split()
 ROOM = 1 << 16
 
 
@@ -41,13 +47,16 @@ class Qdisc:
     values: Values
     sent: int
     """Packets, by the basic statistics."""
-    xstats: tuple[int, ...]
+    xstats: dict[str, int]
 
     def adds_up(self) -> bool:
         """Whether all packets are accounted for."""
-        came, _, marked, limit, purged = self.xstats[:5]
-        queued, late = self.xstats[19], self.xstats[22]
-        return came == self.sent + marked + limit + purged + queued + late
+        gone = ("drop_mark", "drop_limit", "drop_late", "purged", "backlog_packets")
+        return self.xstats["packets_in"] == self.sent + sum(self.xstats[name] for name in gone)
+
+    def moved(self) -> set[str]:
+        """Names of the statistics that are not 0."""
+        return {name for name, value in self.xstats.items() if value}
 
 
 def _attributes(data: bytes) -> dict[int, bytes]:
@@ -64,12 +73,12 @@ def _qdisc(message: bytes) -> Qdisc:
     parts = _attributes(message[TCMSG.size :])
     kind = parts[TCA_KIND].rstrip(b"\0").decode()
     values: Values = {}
-    xstats: tuple[int, ...] = ()
+    xstats: dict[str, int] = {}
     stats = _attributes(parts.get(TCA_STATS2, b""))
     if kind == contract.KIND:
         options = _attributes(parts[TCA_OPTIONS])
         values = {number: int.from_bytes(value, "little") for number, value in options.items()}
-        xstats = XSTATS.unpack(stats[TCA_STATS_APP])
+        xstats = dict(zip(STATISTICS, XSTATS.unpack(stats[TCA_STATS_APP]), strict=True))
     sent = struct.unpack_from("=QI", stats[TCA_STATS_BASIC])[1]
     return Qdisc(Place(ifindex, parent), handle, kind, values, sent, xstats)
 

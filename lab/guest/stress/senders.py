@@ -24,6 +24,8 @@ from lab.netns import Namespace
 
 PORT = 9
 FLOWS = 4
+CLOSED = 0.02
+"""Of connections, each time."""
 PAUSE_S = (0.002, 0.03)
 IPV6_HOPOPTS, IPV6_DSTOPTS, UDP_SEGMENT, SOL_PACKET, PACKET_VNET_HDR = 54, 59, 103, 263, 15
 CONGESTION = (b"reno", b"cubic", b"dctcp", b"bbr")
@@ -114,15 +116,16 @@ def flows(rng: Random) -> None:
         if len(opened) < FLOWS:
             opened.append(_client(rng, socket.SOCK_STREAM))
         chosen = rng.choice(opened)
+        gone = rng.random() < CLOSED
         try:
             chosen.send(CHUNK)
         except BlockingIOError:
             pass
         except OSError:
+            gone = True
+        if gone:
             chosen.close()
             opened.remove(chosen)
-        if rng.random() < 0.02:
-            opened.pop(rng.randrange(len(opened))).close() if opened else None
         if rng.random() < 0.3:
             _datagrams(rng)
         _pause(rng)

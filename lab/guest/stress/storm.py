@@ -20,32 +20,30 @@ BURST = 10
 """Requests to qdiscs between two changes of what is around them."""
 FAIL_PERCENT = "20"
 
-# What may be above zrtt: lines of tc, DEV filled in, and the minor numbers of its parents.
-LAYOUTS: tuple[tuple[tuple[str, ...], tuple[int, ...]], ...] = (
-    ((), ()),
+# What may be above zrtt: the number of places there, and lines of tc, DEV to be filled in.
+LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
+    (0, ()),
     (
+        2,
         (
             "qdisc add dev DEV root handle 1: htb default 1",
             "class add dev DEV parent 1: classid 1:1 htb rate 2mbit ceil 20mbit",
             "class add dev DEV parent 1: classid 1:2 htb rate 100mbit",
         ),
-        (1, 2),
     ),
-    (("qdisc add dev DEV root handle 1: prio",), (1, 2, 3)),
-    (("qdisc add dev DEV root handle 1: mq",), (1, 2)),
+    (3, ("qdisc add dev DEV root handle 1: prio",)),
+    (2, ("qdisc add dev DEV root handle 1: mq",)),
+    (1, ("qdisc add dev DEV root handle 1: netem delay 3ms 2ms loss 1% duplicate 1% reorder 5%",)),
+    (1, ("qdisc add dev DEV root handle 1: tbf rate 10mbit burst 10k latency 1s",)),
     (
-        ("qdisc add dev DEV root handle 1: netem delay 3ms 2ms loss 1% duplicate 1% reorder 5%",),
-        (1,),
-    ),
-    (("qdisc add dev DEV root handle 1: tbf rate 10mbit burst 10k latency 1s",), (1,)),
-    (
+        1,
         (
             "qdisc add dev DEV root handle 1: hfsc default 1",
             "class add dev DEV parent 1: classid 1:1 hfsc ls rate 20mbit ul rate 20mbit",
         ),
-        (1,),
     ),
 )
+FIRST_CHILD = 0x10001
 REDIRECT = (
     "qdisc add dev y0 ingress",
     "filter add dev y0 parent ffff: matchall action mirred egress redirect dev ifb0",
@@ -58,6 +56,7 @@ class Storm:
     def __init__(self, number: int, rng: Random) -> None:
         self._number, self._rng = number, rng
         self.done: Counter[str] = Counter()
+        self.seen: set[str] = set()
         self._build()
 
     def _build(self) -> None:
@@ -78,13 +77,12 @@ class Storm:
     def step(self) -> None:
         """One change of what is around the qdiscs, mostly, and some of them."""
         changes: tuple[Callable[[], None], ...] = (
-            self._relay, self._flap, self._resize, self._cut, self._redirect, self._fail,
+            self._relay, self._flap, self._resize, self._cut, self._redirect, self._inject,
         )  # fmt: skip
         change = self._rng.choices(changes, (30, 15, 15, 5, 10, 25))[0]
         if self._rng.random() < 0.01:
             change = self._rebuild
-        # refused, most likely, as an allocation was made to fail, or a device is gone
-        try:
+        try:  # refused, if an allocation was made to fail
             change()
             self.done[change.__name__.strip("_")] += 1
         except NetnsError:
@@ -93,6 +91,8 @@ class Storm:
             self._ask()
 
     def _rebuild(self) -> None:
+        """Namespaces go away, with their devices."""
+        self._fail("0")
         self.close()
         self._build()
 
@@ -104,15 +104,14 @@ class Storm:
 
     def _lay_out(self, device: str) -> None:
         """Other qdiscs above ours, from nothing."""
-        self._places[device] = []
-        with suppress(NetnsError):  # there is none
-            self._tc("qdisc del dev DEV root", device)
-        lines, minors = self._rng.choice(LAYOUTS)
-        for line in lines:
-            self._tc(line, device)
-        parents = [0x10000 | minor for minor in minors] or [ROOT]
+        number, lines = self._rng.choice(LAYOUTS)
+        parents = range(FIRST_CHILD, FIRST_CHILD + number) or (ROOT,)
         ifindex = self._world.ifindex(device)
         self._places[device] = [Place(ifindex, parent) for parent in parents]
+        with suppress(NetnsError):  # there is none
+            self._tc("qdisc del dev DEV root", device)
+        for line in lines:
+            self._tc(line, device)
 
     def _flap(self) -> None:
         device = self._rng.choice(DEVICES)
@@ -124,6 +123,7 @@ class Storm:
     def _cut(self) -> None:
         """A device goes away, with its qdiscs and their packets."""
         device = self._rng.choice(("x0", "y0"))
+        self._fail("0")
         self._world.r.ip("link", "del", device)
         network.cable(self._world, device)
         self._lay_out(device)
@@ -135,9 +135,11 @@ class Storm:
         except NetnsError:  # it is there
             self._tc("qdisc del dev DEV ingress", "y0")
 
-    def _fail(self) -> None:
+    def _inject(self) -> None:
+        self._fail(self._rng.choice(("0", FAIL_PERCENT)))
+
+    def _fail(self, percent: str) -> None:
         """Some of sch_zrtt's allocations fail from now on, or no more."""
-        percent = self._rng.choice(("0", FAIL_PERCENT))
         for injector in faults.INJECTORS:
             (injector / "probability").write_text(percent)
 
@@ -161,7 +163,8 @@ class Storm:
             case "delete":
                 rtnl.delete(place)
             case "dump":
-                rtnl.dump()
+                for qdisc in rtnl.dump():
+                    self.seen |= qdisc.moved()
         self.done[what] += 1
         time.sleep(rng.choice(PAUSES_S))
 
@@ -175,5 +178,7 @@ def run(rng: Random, steps: int) -> str:
             storms[number % WORLDS].step()
         for storm in storms:
             storm.close()
-        total = sum((storm.done for storm in storms), Counter())
-    return ", ".join(f"{what} {times}" for what, times in sorted(total.items()))
+        done = sum((storm.done for storm in storms), Counter())
+        seen = set[str]().union(*(storm.seen for storm in storms))
+    times = ", ".join(f"{what} {number}" for what, number in sorted(done.items()))
+    return f"{times}; moved: {' '.join(sorted(seen))}"
