@@ -17,11 +17,12 @@ MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
 """Of qdiscs that the kernel has and Debian 12's tc does not know."""
 MEMORY_BASE_MB = 512
+AROUND = build.REPO / "lab" / "guest" / "around.sh"
 
 
 @dataclass(frozen=True)
 class Around:
-    """What else goes on in the guest: a script that runs the scenario's, $LAB/scenario."""
+    """What else goes on in the guest: a script that runs the scenario's (lab/guest/around.sh)."""
 
     script: Path
     args: Sequence[str] = ()
@@ -29,7 +30,7 @@ class Around:
 
     def wrap(self, job: GuestJob) -> GuestJob:
         """The job with it."""
-        files = {**job.files, **self.files, "scenario": job.script}
+        files = {**job.files, **self.files, "scenario": job.script, AROUND.name: AROUND}
         return replace(job, script=self.script, args=self.args, files=files)
 
 

@@ -4,11 +4,10 @@
 #
 #	flood eth0 ---- flood router (of the scenario) bot ---- rx
 set -eu
+# shellcheck source=lab/guest/around.sh
+. "$LAB/around.sh"
 
 flood() {
-	until tc -n router qdisc show dev bot 2>/dev/null | grep -q ' 3: '; do
-		sleep 0.1
-	done
 	ip netns add flood
 	ip link add flood address 02:00:00:00:fe:01 netns router type veth \
 		peer name eth0 netns flood
@@ -17,7 +16,6 @@ flood() {
 	ip netns exec flood python3 "$LAB/flood.py" eth0 02:00:00:00:fe:01 "$@"
 }
 
-flood "$@" &
-flooder=$!
+beside flood "$@"
 sh "$LAB/scenario"
-wait $flooder
+wait "$beside"

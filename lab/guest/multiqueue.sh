@@ -6,13 +6,12 @@
 #	htb RATE > meter > drr > qdisc (most hosts)
 #	                       > qdisc (those)
 set -eu
+# shellcheck source=lab/guest/around.sh
+. "$LAB/around.sh"
 
 split() {
 	words=$1
 	shift
-	until tc -n router qdisc show dev bot 2>/dev/null | grep -q ' 3: '; do
-		sleep 0.1
-	done
 	tc -n router qdisc del dev bot parent 2:1
 	tc -n router -batch - <<-END
 		qdisc add dev bot parent 2:1 handle 3: drr
@@ -28,7 +27,6 @@ split() {
 	done
 }
 
-split "$@" &
-splitter=$!
+beside split "$@"
 sh "$LAB/scenario"
-wait $splitter
+wait "$beside"
