@@ -19,9 +19,9 @@ LAB_FILES = ("lab/__init__.py", "lab/netns.py", "lab/process.py")
 """What the package uses of this one."""
 PROGRAMS = ("python3", "nft")
 MEMORY_MB = 2048
-TIMEOUT_S = 900.0
+TIMEOUT_S = 1800.0
 
-STEPS = {"faults": 1, "fuzz": 5000, "storm": 40}
+STEPS = {"faults": 1, "fuzz": 5000, "storm": 30}
 """Of a guest: a minute or less."""
 SHARES = {"faults": 1, "fuzz": 4, "storm": 7}
 """Of the time."""
