@@ -49,7 +49,7 @@ def _ratio(row: Row) -> float:
 def _rate_panels(cells: str) -> tuple[Panel, ...]:
     return (
         Panel("utilisation", cells, _utilisation),
-        Panel("mean queue (ms)", cells, lambda row: row.sojourn_mean_ms, log=True),
+        Panel("mean queue (ms)", cells, lambda row: row.sojourn_mean_ms),
         Panel("drop rate", cells, lambda row: row.drop_rate, log=True),
     )
 
