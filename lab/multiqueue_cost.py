@@ -75,7 +75,7 @@ class Reading:
     def check(self, words: str, load: Load) -> Reading:
         """Itself, unless a queue lost count."""
         wanted = [one.packets for one in self.sent]
-        if load is TOGETHER:
+        if load == TOGETHER:
             wanted = [sum(wanted)]
         counted = [int(queue["packets"]) + int(queue["drops"]) for queue in self.queues]
         if counted[: len(wanted)] != wanted or any(counted[len(wanted) :]):

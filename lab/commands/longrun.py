@@ -61,10 +61,9 @@ def _longrun(args: argparse.Namespace) -> int:
         args.json.parent.mkdir(parents=True, exist_ok=True)
         args.json.write_text(json.dumps(asdict(done), indent=1) + "\n")
     print(table(done))
-    jiffies = "wrapped" if done.jiffies_wrapped else "did not wrap"
     print(
-        f"\nLinux {done.kernel}, {done.packets} packets; the clock of microseconds wrapped"
-        f" {done.us_wraps} times, that of jiffies {jiffies}"
+        f"\nLinux {done.kernel}, {done.packets} packets; wraps of 32-bit clocks: microseconds"
+        f" {done.us_wraps}, jiffies {int(done.jiffies_wrapped)}"
     )
     for problem in done.problems:
         print(f"lab: {problem}", file=sys.stderr)
