@@ -85,13 +85,14 @@ BUGS = (
 
 
 def module(bug: Bug, kernel: Kernel) -> Path:
-    """The module with the bug, built again if its sources are others."""
+    """The module with the bug, built anew."""
     folder = OUT / bug.name
+    folder.mkdir(parents=True, exist_ok=True)
     for name in build.MODULE_SOURCES["sch_zrtt"]:
-        source = build.REPO / name
-        copy = shutil.copytree if source.is_dir() else shutil.copy2
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        copy(source, folder / name, **({"dirs_exist_ok": True} if source.is_dir() else {}))
+        if (build.REPO / name).is_dir():
+            shutil.copytree(build.REPO / name, folder / name, dirs_exist_ok=True)
+        else:
+            shutil.copy(build.REPO / name, folder / name)
     text = (folder / SOURCE).read_text()
     assert text.count(bug.right) == 1, f"{bug.name}: nowhere to plant it:\n{bug.right}"
     (folder / SOURCE).write_text(text.replace(bug.right, bug.wrong))

@@ -78,14 +78,14 @@ def _qdisc(message: bytes) -> Qdisc:
     if kind == contract.KIND:
         options = _attributes(parts[TCA_OPTIONS])
         values = {number: int.from_bytes(value, "little") for number, value in options.items()}
-        xstats = dict(zip(STATISTICS, XSTATS.unpack(stats[TCA_STATS_APP]), strict=True))
+        xstats = dict(zip(STATISTICS, XSTATS.unpack_from(stats[TCA_STATS_APP]), strict=True))
     sent = struct.unpack_from("=QI", stats[TCA_STATS_BASIC])[1]
     return Qdisc(Place(ifindex, parent), handle, kind, values, sent, xstats)
 
 
-def request(place: Place, verb: int, flags: int, options: bytes | None, handle: int = 0) -> bytes:
+def request(place: Place, verb: int, flags: int, options: bytes | None) -> bytes:
     """A message about a qdisc of ours."""
-    body = TCMSG.pack(0, place.ifindex, handle, place.parent, 0)
+    body = TCMSG.pack(0, place.ifindex, 0, place.parent, 0)
     if verb == RTM_NEWQDISC:
         body += contract.encode(TCA_KIND, contract.KIND.encode() + b"\0")
     if options is not None:
@@ -98,10 +98,6 @@ class Rtnl:
 
     def __init__(self) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
-
-    def fileno(self) -> int:
-        """Of the socket."""
-        return self._socket.fileno()
 
     def send(self, message: bytes) -> None:
         """The kernel works it off before this returns."""

@@ -27,6 +27,8 @@ FLOWS = 4
 CLOSED = 0.02
 """Of connections, each time."""
 PAUSE_S = (0.002, 0.03)
+NICE = 10
+"""In real time they would leave a slow machine no time for anything else."""
 IPV6_HOPOPTS, IPV6_DSTOPTS, UDP_SEGMENT, SOL_PACKET, PACKET_VNET_HDR = 54, 59, 103, 263, 15
 CONGESTION = (b"reno", b"cubic", b"dctcp", b"bbr")
 CHUNK = bytes(1 << 16)
@@ -168,6 +170,7 @@ class Process:
         self._pid = os.fork()
         if self._pid == 0:
             try:
+                os.nice(NICE)
                 with space.entered():
                     work(Random(seed))
             finally:
