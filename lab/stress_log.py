@@ -17,7 +17,8 @@ HARMLESS = re.compile(
         (
             "loading out-of-tree module taints kernel",
             "reboot: Power down",
-            # an allocation was made to fail
+            "hrtimer: interrupt took",  # the host is busy
+            # an allocation was made to fail:
             "default qdisc .* fail, fallback to noqueue",
             "VM_FAULT_OOM leaked out to the #PF handler",
             "netlink: .*(invalid length|leftover after parsing)",
