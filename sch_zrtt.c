@@ -293,17 +293,17 @@ static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb, u32 seg
 	else
 		pkt->tag = zrtt_dissect_any(q, skb);
 	pkt->ect = p->ect;
-	if (p->tcp_flags & q->handshake_flag) {
+	if (unlikely(p->tcp_flags & q->handshake_flag)) {
 		pkt->handshake = true;
 		cb->tag = pkt->tag;
 		cb->times = ZRTT_TIMES_HANDSHAKE;
 	}
-	if (p->hint_units) {
+	if (unlikely(p->hint_units)) {
 		q->stats.hint_ok++;
 		if (q->params.hint != ZRTT_HINT_IGNORE)
 			pkt->rtt_us = zrtt_hint_to_us(p->hint_units);
 	}
-	if (q->params.mark_mask)
+	if (unlikely(q->params.mark_mask))
 		pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
 }
 

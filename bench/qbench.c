@@ -40,7 +40,7 @@
 #define QBENCH_EMPTY_PAIRS	1000
 #define QBENCH_CLOCK_MS		2	/* to compare the clocks */
 #define QBENCH_PACE_NS		NSEC_PER_MSEC	/* shorter sleeps would take too much time */
-#define QBENCH_LEAD_NS		(300 * NSEC_PER_MSEC)	/* two of zrtt's epochs */
+#define QBENCH_LEAD_NS		(1200 * NSEC_PER_MSEC)	/* nine of zrtt's epochs: books close after eight */
 #define QBENCH_STALL_NS		(2 * NSEC_PER_MSEC)	/* below any AQM's target */
 #define QBENCH_SENDERS		0x0a000000	/* 10.0.0.0, the flow's number is added */
 #define QBENCH_RECEIVERS	0xc6120000	/* 198.18.0.0/15 (RFC 2544), so is its rest */

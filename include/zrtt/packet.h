@@ -358,7 +358,7 @@ static inline u32 zrtt_ipv4_plain(const struct zrtt_wanted *wanted, const u8 *ip
 	const u8 *option = ip + ZRTT_IPV4_BYTES;
 
 	*hint_units = 0;
-	if (ip[0] == ZRTT_IPV4_PLAIN)
+	if (!unlikely(ip[0] != ZRTT_IPV4_PLAIN))
 		return ZRTT_IPV4_BYTES;
 	if (ip[0] != ZRTT_IPV4_PLAIN + 1 || !wanted->hint ||
 	    option[0] != wanted->ipv4_option || option[1] != ZRTT_HINT_IPV4_LEN)
@@ -387,11 +387,11 @@ static inline bool zrtt_packet_plain(struct zrtt_packet *p, const struct zrtt_by
 	u16 units;
 	u32 len;
 
-	if (type != ZRTT_TYPE_IPV4 || off > ZRTT_PLAIN_OFF_MAX ||
-	    !zrtt_has(b, off, ZRTT_PLAIN_BYTES))
+	if (unlikely(type != ZRTT_TYPE_IPV4 || off > ZRTT_PLAIN_OFF_MAX ||
+		     !zrtt_has(b, off, ZRTT_PLAIN_BYTES)))
 		return false;
 	len = zrtt_ipv4_plain(wanted, ip, &units);
-	if (!len || zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT)
+	if (unlikely(!len || zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT))
 		return false;
 	l4 = ip + len;
 	if (ip[9] == ZRTT_PROTO_TCP ? !zrtt_tcp_plain(wanted, l4) :
@@ -405,7 +405,7 @@ static inline bool zrtt_packet_plain(struct zrtt_packet *p, const struct zrtt_by
 		.tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0,
 		.ect = ip[1] & 3,
 	};
-	if (units) {
+	if (unlikely(units)) {
 		p->hint_units = units;
 		p->hint_off = (u16)(off + ZRTT_IPV4_BYTES);
 		p->hint_len = ZRTT_HINT_IPV4_LEN;

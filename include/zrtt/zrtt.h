@@ -374,9 +374,9 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 
 	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
 	stale = zrtt_flow_due(&vars->table, f, epoch);
-	if (pkt->rtt_us | pkt->mark_us | pkt->timed_us | f->syn_left)
+	if (unlikely(pkt->rtt_us | pkt->mark_us | pkt->timed_us | f->syn_left))
 		stale |= zrtt_learn(params, stats, f, pkt, now_ns) && f->bytes;
-	if (stale)
+	if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
 	f->bytes += pkt->bytes;
 	return f;
@@ -397,10 +397,11 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars,
 	u64 p_q30 = zrtt_probability(vars, f);
 
 	bool marks = zrtt_marks(&params->law, p_q30);
+	enum zrtt_verdict verdict;
 
 	zrtt_weigh(&vars->law, f->weight_q16, marks);
-	return zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs,
-			    pkt->ect && params->ecn, rnd);
+	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ect, rnd);
+	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
 }
 
 #endif

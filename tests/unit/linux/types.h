@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* The compiler's hint that <linux/compiler.h> gives. */
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 typedef __u8 u8;
 typedef __s8 s8;
 typedef __u16 u16;
