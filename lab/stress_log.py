@@ -18,11 +18,12 @@ HARMLESS = re.compile(
             "loading out-of-tree module taints kernel",
             "reboot: Power down",
             "hrtimer: interrupt took",  # the host is busy
-            # an allocation was made to fail:
-            "default qdisc .* fail, fallback to noqueue",
-            "VM_FAULT_OOM leaked out to the #PF handler",
+            # bad messages
             "netlink: .*(invalid length|leftover after parsing)",
             r"nla\w*: \d+ callbacks suppressed",
+            # allocations that were made to fail
+            "default qdisc .* fail, fallback to noqueue",
+            "VM_FAULT_OOM leaked out to the #PF handler",
         )
     )
 )
