@@ -114,7 +114,7 @@ class Result:
 
     @property
     def drop_rate(self) -> float:
-        """Of the packets that came to the queues."""
+        """Of the packets that came to the queues; a super-packet that is dropped counts as one."""
         return self.drops / (self.packets + self.drops)
 
     @property

@@ -89,7 +89,7 @@ class Row:
     command: str
     # What an older table lacks.
     drop_rate: float = math.nan
-    """Of the packets that came to the queue."""
+    """Of the packets that came to the queue; a super-packet that is dropped counts as one."""
     cross_goodputs_mbps: str = ""
     """Of each flow that crosses one router only, as the others."""
 
