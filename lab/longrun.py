@@ -47,8 +47,8 @@ ENDS = ("packets", "drop_mark", "drop_limit", "drop_late", "purged", "backlog_pa
 
 # How far the last part may be from the first.
 JAIN_DRIFT = 0.005
-UTILISATION_DRIFT = 0.01
-RTT_DRIFT = 0.05
+UTILISATION_DRIFT = 0.02
+RTT_DRIFT = 0.10
 
 Reading = Mapping[str, Any]
 """What tc says of the qdisc."""
