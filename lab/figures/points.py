@@ -67,7 +67,7 @@ class Points:
             axes.set_xlabel(self.label)
             if self.log:
                 axes.set_xscale("log")
-        line[-1].legend(loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False)
+        _legend(line)
         return canvas
 
 
@@ -82,6 +82,17 @@ def _points(panel: Panel, rows: Iterable[Row], of: Points) -> _Found:
             values = [panel.value(row) for row in seeds]
             found[of.series(seeds[0])][of.against(seeds[0])] = Spread.of(values)
     return found
+
+
+def _legend(line: Sequence[Any]) -> None:
+    """Of all panels, beside the last."""
+    known: dict[str, Any] = {}
+    for axes in line:
+        handles, labels = axes.get_legend_handles_labels()
+        known |= zip(labels, handles, strict=True)
+    line[-1].legend(
+        known.values(), known, loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False
+    )
 
 
 def _draw_panel(axes: Any, panel: Panel, found: _Found, keys: Sequence[_Key]) -> None:
