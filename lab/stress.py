@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 from lab import build, stress_log
 from lab.engine import DEBUG, GuestError, GuestJob, get_engine
@@ -88,14 +89,15 @@ def run(one: Round, module: Path | None = None) -> Verdict:
 def go_on(kinds: Sequence[str], seed: int, seconds: float) -> Iterator[tuple[Round, Verdict]]:
     """Rounds of these kinds until the time is over, one at least, each with the next seed.
 
-    Of the storms every other is in real time: it never repeats, but interrupts
-    come where virtual time has none.
+    Half of the storms, as the seed has it, are in real time: these never repeat,
+    but interrupts come where virtual time has none.
     """
     ends = time.monotonic() + seconds
     spent = dict.fromkeys(kinds, 0.0)
     while True:
         kind = min(kinds, key=lambda kind: spent[kind] / SHARES[kind])
-        one = Round(kind, seed, STEPS[kind], virtual_time=kind != "storm" or seed % 2 == 1)
+        virtual_time = kind != "storm" or Random(seed).random() < 0.5
+        one = Round(kind, seed, STEPS[kind], virtual_time)
         verdict = run(one)
         yield one, verdict
         spent[kind] += verdict.wall_s

@@ -23,6 +23,7 @@ HARMLESS = re.compile(
             r"nla\w*: \d+ callbacks suppressed",
             # allocations that were made to fail
             "default qdisc .* fail, fallback to noqueue",
+            "kmemleak: Cannot allocate a scan area",  # it looks at more, then
             "VM_FAULT_OOM leaked out to the #PF handler",
         )
     )
