@@ -20,6 +20,9 @@ stats live.drained a a0
 
 tc -n a qdisc replace dev a0 parent 1:1 handle 3: zrtt mode blue threshold 1 \
 	increment 30% decrement 0.0000001% freeze 2s
+# a flow counts once it sent in two epochs
+inject a0 20 <"$LAB/load"
+sleep 0.3
 inject a0 20 <"$LAB/load"
 stats live.learnt a a0
 tc -n a qdisc change dev a0 parent 1:1 handle 3: zrtt flows 64 limit 777
