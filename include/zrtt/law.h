@@ -18,7 +18,7 @@
 
 #include <linux/types.h>
 #include "fixed.h"
-#include "flow.h"
+#include "table.h"
 
 enum zrtt_alpha_kind {
 	ZRTT_ALPHA_CAPPED,

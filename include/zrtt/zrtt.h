@@ -11,6 +11,7 @@
 #include "hint.h"
 #include "packet.h"
 #include "flow.h"
+#include "table.h"
 #include "halves.h"
 #include "controller.h"
 #include "law.h"

@@ -79,9 +79,9 @@ BUGS = [
     Bug("takes queueing for flying", "halves", "== ZRTT_PROBE_FLYING", ">= ZRTT_PROBE_QUEUED"),
     Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),
     Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
-    Bug("leaves its set", "zrtt", "t->mask & ~(ZRTT_WAYS - 1)", "t->mask", "flow"),
-    Bug("takes what is in use", "zrtt", "if (f->live || t->unused)", "if (t->unused)", "flow"),
-    Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "flow"),
+    Bug("leaves its set", "zrtt", "t->mask & ~(ZRTT_WAYS - 1)", "t->mask", "table"),
+    Bug("takes what is in use", "zrtt", "if (f->live || t->unused)", "if (t->unused)", "table"),
+    Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "table"),
     Bug("lets alpha go below 0", "zrtt", "if (law->fit_q16 < 0)", "if (0)", "law"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
 ]

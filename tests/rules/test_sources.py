@@ -20,6 +20,7 @@ ALGORITHM = [
     "packet.h",
     "hash.h",
     "flow.h",
+    "table.h",
     "halves.h",
     "controller.h",
     "law.h",

@@ -4,7 +4,7 @@
 #define _UNIT_TABLE_CHECK_H
 
 #include "unit.h"
-#include <zrtt/flow.h>
+#include <zrtt/table.h>
 
 static inline u32 table_slots(const struct zrtt_table *t)
 {

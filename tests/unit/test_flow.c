@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* flow.h: the table against a walk over all of it, the flow against floats. */
+/* flow.h and table.h: the table against a walk over all of it, the flow against floats. */
 #include <sanitizer/asan_interface.h>
 
 #include "unit.h"
 #include "table_check.h"
-#include <zrtt/flow.h>
+#include <zrtt/table.h>
 
 #define FLOWS		64
 #define SETS		(FLOWS / ZRTT_WAYS)
