@@ -66,6 +66,11 @@ def natural(text: str) -> list[tuple[int, str]]:
     return [(int(digits or 0), word) for digits, word in re.findall(r"(\d*)(\D*)", text)]
 
 
+def _order(item: tuple[Key, Sequence[Row]]) -> tuple[str, list[tuple[int, str]], str]:
+    key, _ = item
+    return key.kernel, natural(key.cell), key.qdisc
+
+
 def _by_cell(groups: Groups) -> Iterator[list[tuple[str, ...]]]:
     """The lines of a table, cell by cell, and in each the fairest first."""
     for cell in sorted({key.cell for key in groups}, key=natural):
@@ -156,7 +161,8 @@ def _lacking(sweep: Sweep, target: Target, groups: Groups) -> Iterator[str]:
 
 def misses(sweep: Sweep, rows: Iterable[Row]) -> list[str]:
     """What the runs fell short of; empty if all targets are reached."""
-    groups = group(row for row in rows if row.sweep == sweep.name)
+    # runs end in any order
+    groups = dict(sorted(group(row for row in rows if row.sweep == sweep.name).items(), key=_order))
     found: list[str] = []
     for target in sweep.targets:
         found += _lacking(sweep, target, groups)
