@@ -25,6 +25,8 @@ LOAD_PACKETS = 2000
 LATE_MS = 10 * 15
 LATE_KEPT = 32
 FRAME_MS = 1000 * 8 / 4000
+JIFFY_MS = 1000 / 250
+"""Debian's; departures look at the clock once in it."""
 """Of the load, on the link that slowed down."""
 TABLE_KB = 4_194_304 * 64 // 1024
 NOISE_KB = 4096
@@ -213,7 +215,7 @@ def test_late_packets_are_dropped(report: Report, controller: str) -> None:
     assert report.qdisc(f"late.{controller}.fast")["drop_late"] == 0
     assert report.qdisc(f"late.{controller}.slow")["drop_late"] > 0
     longest_ms = longest_ping_ms(report, controller)
-    assert 0.8 * LATE_MS < longest_ms < LATE_MS + FRAME_MS
+    assert 0.8 * LATE_MS < longest_ms < LATE_MS + JIFFY_MS + FRAME_MS
 
 
 def test_nothing_is_late_for_blue(report: Report) -> None:
