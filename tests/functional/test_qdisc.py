@@ -25,9 +25,9 @@ LOAD_PACKETS = 2000
 LATE_MS = 10 * 15
 LATE_KEPT = 32
 FRAME_MS = 1000 * 8 / 4000
+"""Of the load, on the link that slowed down."""
 JIFFY_MS = 1000 / 250
 """Debian's; departures look at the clock once in it."""
-"""Of the load, on the link that slowed down."""
 TABLE_KB = 4_194_304 * 64 // 1024
 NOISE_KB = 4096
 
