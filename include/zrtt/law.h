@@ -351,7 +351,7 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 /* Is P_i low enough to mark? A mark_max of 1 never drops. */
 static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
 {
-	return !unlikely(p_q30 > params->mark_max_q30) ||
+	return likely(p_q30 <= params->mark_max_q30) ||
 	       params->mark_max_q30 >= ZRTT_P_ONE;
 }
 

@@ -358,7 +358,7 @@ static inline u32 zrtt_ipv4_plain(const struct zrtt_wanted *wanted, const u8 *ip
 	const u8 *option = ip + ZRTT_IPV4_BYTES;
 
 	*hint_units = 0;
-	if (!unlikely(ip[0] != ZRTT_IPV4_PLAIN))
+	if (likely(ip[0] == ZRTT_IPV4_PLAIN))
 		return ZRTT_IPV4_BYTES;
 	if (ip[0] != ZRTT_IPV4_PLAIN + 1 || !wanted->hint ||
 	    option[0] != wanted->ipv4_option || option[1] != ZRTT_HINT_IPV4_LEN)

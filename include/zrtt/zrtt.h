@@ -251,16 +251,18 @@ static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
 static inline void zrtt_tick(const struct zrtt_params *params,
 			     struct zrtt_vars *vars, u32 sojourn_us, u64 now_ns)
 {
+	u32 epoch = zrtt_epoch(now_ns);
+
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
 	vars->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
 	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
 				   ZRTT_DELAY_WQ_Q16);
-	zrtt_table_tick(&vars->table, zrtt_epoch(now_ns));
+	zrtt_table_tick(&vars->table, epoch);
 	zrtt_ctl_tick(&params->ctl, &vars->ctl, sojourn_us);
 	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC,
-		      zrtt_epoch(now_ns));
+		      epoch);
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */
@@ -396,7 +398,6 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars,
 	   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	u64 p_q30 = zrtt_probability(vars, f);
-
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 

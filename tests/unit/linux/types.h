@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The compiler's hint that <linux/compiler.h> gives. */
+/* The compiler's hints that <linux/compiler.h> gives. */
+#define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 typedef __u8 u8;
