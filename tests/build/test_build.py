@@ -3,28 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from kbuild import HARMLESS, ROOT, make
 
 from lab.kernels import SERIES, debian_kernel
 
-ROOT = Path(__file__).resolve().parents[2]
 MODULE = ("sch_zrtt.c", "Kbuild", "include", "compat-include")
-# Said of the machine, not of the module.
-HARMLESS = re.compile(r"compiler differs|Skipping BTF generation|^ *(The kernel was|You are)")
-
-
-def make(*args: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    """Runs make to its end, whatever the flags of a make around it."""
-    env = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
-    return subprocess.run(
-        ["make", *args], cwd=cwd, env=env, capture_output=True, text=True, check=False
-    )
 
 
 @pytest.mark.parametrize("series", SERIES)
