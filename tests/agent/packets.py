@@ -18,6 +18,7 @@ END, NOP, TIMESTAMP = 0, 1, 8
 UNIT_US = 32
 TOO_BIG = {(ICMP, 3, 4), (ICMPV6, 2, 0)}
 """Protocol, type and code of what a router says of a packet that does not fit."""
+NEIGHBOUR_TYPES = {130, 131, 132, 133, 134, 135, 136, 137, 143}
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Packet:
             return None
         ((_, units),) = self.hints
         return units * UNIT_US
+
+    @property
+    def of_neighbours(self) -> bool:
+        """Neighbour discovery or its multicast groups (RFC 4861, 3810)."""
+        return self.proto == ICMPV6 and self.body[0] in NEIGHBOUR_TYPES
 
     @property
     def ports(self) -> tuple[int, int]:
