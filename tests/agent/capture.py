@@ -58,10 +58,14 @@ class Capture:
         assert not dropped, f"{dropped} frames did not fit into the buffer"
 
     def packets(self) -> list[Packet]:
-        """All IP packets so far but those by which IPv6 hosts get to know each other, at any time."""
+        """All IP packets so far."""
         self._read()
         read = (parse(frame.data, frame.outgoing) for frame in self.frames)
-        return [packet for packet in read if packet and not packet.of_neighbours]
+        return [packet for packet in read if packet]
+
+    def arrived(self) -> list[Packet]:
+        """Packets so far that came to the device, but for what IPv6 hosts may say at any time."""
+        return [p for p in self.packets() if not p.outgoing and not p.of_neighbours]
 
     def save(self, name: str) -> None:
         """Writes all frames so far to a pcap file in OUT."""

@@ -23,7 +23,7 @@ def exchange(net: Network, family: int) -> list[Packet]:
     with net.seen("b", "b0") as seen, connection(net, family) as flow:
         for _ in range(5):
             flow.push(5000)
-        return [p for p in seen.packets() if p.proto == TCP and not p.outgoing]
+        return [p for p in seen.arrived() if p.proto == TCP]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -24,7 +24,7 @@ def test_ip_options_are_left_alone(net: Network, agent: Agent) -> None:
     with net.seen("b", "b0") as seen, connection(net, 4, ip_options=ROUTER_ALERT) as flow:
         for _ in range(5):
             flow.push(5000)
-        got = [packet for packet in seen.packets() if not packet.outgoing]
+        got = seen.arrived()
     assert {packet.ip_options for packet in got} == {ROUTER_ALERT}
     status = agent.status()
     assert status.stamped == 0
@@ -36,7 +36,7 @@ def test_tcp_options_fit_beside_ip_options(net: Network, agent: Agent) -> None:
     with net.seen("b", "b0") as seen, connection(net, 4, ip_options=ROUTER_ALERT) as flow:
         for _ in range(5):
             flow.push(5000)
-        got = [packet for packet in seen.packets() if not packet.outgoing]
+        got = seen.arrived()
     assert {packet.ip_options for packet in got} == {ROUTER_ALERT}
     assert any(packet.hints for packet in got)
 
@@ -55,7 +55,7 @@ def test_udp_passes(net: Network, agent: Agent, encoding: str, family: int) -> N
         for size in SIZES:
             near.sendto(PATTERN[:size], far.getsockname()[:2])
             assert far.recv(1 << 16) == PATTERN[:size]
-        got = seen.packets()
+        got = seen.arrived()
     assert sum(packet.fragment for packet in got) == 3
     assert [len(packet.payload) for packet in got if packet.proto == UDP and not packet.fragment] \
         == list(SIZES[:2])  # fmt: skip
@@ -69,7 +69,7 @@ def test_echoes_pass(net: Network, agent: Agent, family: int) -> None:
     with net.seen("b", "b0") as seen:
         net.ping(family)
         net.ping(family, "-s", str(FRAGMENTED_BYTES))
-        got = [packet for packet in seen.packets() if not packet.outgoing]
+        got = seen.arrived()
     assert [packet.proto for packet in got if not packet.fragment] == [
         ICMP if family == 4 else ICMPV6
     ]
@@ -93,7 +93,7 @@ def test_segments_of_others_pass(net: Network, agent: Agent, encoding: str, fami
         sent = segment(40000, server.getsockname()[1])
         raw.sendto(sent, (REMOTE[family], 0))
         net.ping(family)
-        got = [p for p in seen.packets() if p.proto == TCP and not p.outgoing]
+        got = [p for p in seen.arrived() if p.proto == TCP]
     assert got[0].body == sent
     assert not any(packet.ip_options or packet.hints for packet in got)
     status = agent.status()

@@ -38,7 +38,7 @@ def hints_and_status(
     with net.seen("r", "ra.5") as seen:
         with connection(net, family, FAR[family], net.r) as flow:
             flow.push(BYTES)
-        got = [p for p in seen.packets() if p.proto == TCP and not p.outgoing]
+        got = [p for p in seen.arrived() if p.proto == TCP]
     return any(packet.hints for packet in got), agent.status(device)
 
 
