@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What zrtt-check looks at on a device: ways around its qdisc, and what blurs it.
+
+# devices: those that have zrtt, else those of default routes
+devices() {
+	found=$(tc qdisc show | sed -n 's/^qdisc zrtt .* dev \([^ ]*\) .*/\1/p' | sort -u)
+	[ -n "$found" ] || found=$({
+		ip -4 route show default
+		ip -6 route show default
+	} 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p' | sort -u)
+	echo "$found"
+}
+
+check_offloads() {
+	if ! have ethtool; then
+		finding note "no ethtool: what the device offloads is not known" "install it"
+		return
+	fi
+	features=$(ethtool -k "$DEV" 2>/dev/null) || return 0
+	on() {
+		echo "$features" | grep -q "^$1: on"
+	}
+	! on hw-tc-offload ||
+		finding warn "filters can forward in hardware, past the qdisc" \
+			"ethtool -K $DEV hw-tc-offload off"
+	! on l2-fwd-offload ||
+		finding warn "frames of macvlan devices go past the qdisc" \
+			"ethtool -K $DEV l2-fwd-offload off"
+	! on large-receive-offload ||
+		finding warn "LRO merges packets that cannot be forwarded as they came" \
+			"ethtool -K $DEV lro off"
+	blurs=
+	! on tcp-segmentation-offload || blurs="$blurs TSO"
+	! on generic-segmentation-offload || blurs="$blurs GSO"
+	! on generic-receive-offload || blurs="$blurs GRO"
+	[ -z "$blurs" ] || finding ok "super-packets by$blurs are no harm: zrtt splits them (split_gso)"
+}
+
+# A driver that tells the kernel what it holds is given no more than it needs (BQL).
+check_ring() {
+	[ -e "$ROOT/sys/class/net/$DEV/device" ] || return 0
+	for limit in "$ROOT/sys/class/net/$DEV/queues"/tx-*/byte_queue_limits/limit; do
+		[ ! -e "$limit" ] || [ "$(cat "$limit")" = 0 ] || return 0
+	done
+	finding warn "the driver queues packets of its own, where zrtt cannot see them (no BQL)" \
+		"shape below the link's rate"
+}
+
+check_device() {
+	check_offloads
+	! ip -d link show dev "$DEV" 2>/dev/null | grep -Eq '(^|[ /])xdp(generic|drv|offload|multi)?( |/|$)' ||
+		finding warn "an XDP program is there: what it sends on goes past the qdisc"
+	! cat "$ROOT/sys/class/net/$DEV/phys_switch_id" >/dev/null 2>&1 ||
+		finding note "a port of a switch, which forwards by itself between its ports"
+}

@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# What zrtt-check looks at in the queues of a device, and what they have seen.
+ENOUGH=10000 # packets, to say something about a link
+
+# places: of each zrtt, its parent's kind, or "root", and what shapes it, or "-"
+places() {
+	echo "$shown" | awk '
+		$1 == "qdisc" {
+			kind[$3] = $2
+			place = $4 == "root" || $6 == "root" ? "root" : ""
+			for (i = 4; i < NF; i++)
+				if ($i == "parent")
+					place = $(i + 1)
+			above[$3] = place
+			if ($2 == "zrtt")
+				zrtt[++n] = $3
+			for (i = 4; i < NF; i++)
+				if ($i == "bandwidth" && $(i + 1) ~ /^[0-9]/)
+					shaped[$3] = "bandwidth"
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				handle = zrtt[i]
+				shaper = handle in shaped ? shaped[handle] : "-"
+				parent = "root"
+				while (above[handle] ~ /:/) {
+					sub(/:.*/, ":", above[handle])
+					handle = above[handle]
+					if (parent == "root")
+						parent = kind[handle]
+					if (shaper == "-" && kind[handle] ~ /^(htb|tbf|hfsc|cake)$/)
+						shaper = kind[handle]
+				}
+				print parent, shaper
+			}
+		}'
+}
+
+# count NAME...: sums of statistics over all zrtt
+count() {
+	echo "$shown" | awk -v names="$*" '
+		BEGIN { split(names, list); for (i in list) wanted[list[i]] }
+		$1 == "qdisc" { ours = $2 == "zrtt" }
+		ours && $1 != "qdisc" {
+			for (i = 1; i < NF; i++)
+				if ($i in wanted)
+					sum += $(i + 1)
+		}
+		END { print sum + 0 }'
+}
+
+check_places() {
+	if [ -z "$queues" ]; then
+		finding note "no zrtt here" "tc qdisc replace dev $DEV root zrtt"
+		return
+	fi
+	while read -r number parent shaper; do
+		[ "$parent" = root ] && where="the root" || where="below $parent"
+		[ "$number" -eq 1 ] || where="$where, $number times"
+		[ "$shaper" = - ] || where="$where, shaped by $shaper"
+		finding ok "zrtt is $where"
+	done <<-END
+		$(echo "$queues" | sort | uniq -c)
+	END
+}
+
+check_ifb() {
+	for ifb in $(tc filter show dev "$DEV" ingress 2>/dev/null |
+		sed -n 's/.*Redirect to device \([^)]*\)).*/\1/p' | sort -u); do
+		finding ok "what arrives passes $ifb" "zrtt-check $ifb"
+	done
+}
+
+# Is this the bottleneck? A queue that never grows says no.
+check_rate() {
+	if echo "$queues" | grep -Eq ' [a-z]' ||
+		echo "$shown" | grep -Eq '^qdisc (htb|tbf|hfsc|cake) [^ ]* root'; then
+		return
+	fi
+	if [ -n "$queues" ]; then
+		grew=$(count ecn_mark dropped overlimit drop_late)
+		passed=$(count pkts_in)
+	else
+		grew=$(echo "$shown" | awk '$1 == "Sent" { sum += $7 + $9 + $11 } END { print sum + 0 }')
+		passed=$(echo "$shown" | awk '$1 == "Sent" { print $4 + 0; exit }')
+	fi
+	if [ "$grew" -gt 0 ]; then
+		finding ok "a queue forms here, without a shaper"
+	elif [ "${passed:-0}" -lt $ENOUGH ]; then
+		finding note "too few packets to say whether a queue forms here"
+	else
+		finding warn "no shaper, and no queue in $passed packets: the bottleneck is elsewhere" \
+			"shape a little below the link's rate"
+	fi
+}
+
+check_rtts() {
+	good=$(count hint_ok)
+	bad=$(count hint_bad)
+	[ "$bad" -eq 0 ] || finding warn "$bad of $((good + bad)) hints are malformed" \
+		"who sends them? tcpdump -ni $DEV 'ip[0] & 15 > 5'"
+	if [ "$good" -gt 0 ]; then
+		finding ok "$good packets came with a hint"
+	else
+		finding note "no hints came" "zrtt-agent on senders, if you have any"
+	fi
+	flows=$(count flows)
+	known=$(count flows_hinted flows_marked flows_timestamps flows_handshake)
+	if [ "$known" -gt 0 ]; then
+		finding ok "RTTs of $known of $flows flows are known, $(count flows_handshake) by handshakes"
+	elif [ "$flows" -gt 0 ]; then
+		finding note "RTTs of $flows flows are not known" \
+			"connections older than the queue, or none of TCP"
+	fi
+}
+
+check_marks() {
+	evicted=$(count evicted)
+	[ "$evicted" -eq 0 ] || finding warn "$evicted flows found no room in the table" \
+		"raise flows, see tc-zrtt(8)"
+	dropped=$(count dropped)
+	if [ "$(count ecn_mark)" -eq 0 ] && [ "$dropped" -gt 0 ]; then
+		finding note "$dropped packets dropped, none marked: no sender uses ECN" \
+			"sysctl net.ipv4.tcp_ecn=1 on senders"
+	fi
+}
+
+check_queue() {
+	shown=$(tc -s qdisc show dev "$DEV")
+	queues=$(places)
+	check_places
+	check_ifb
+	check_rate
+	if echo "$shown" | grep -q hint_ok; then
+		check_rtts
+		check_marks
+	fi
+}
