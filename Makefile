@@ -4,7 +4,8 @@
 #   make demo      set up, build, and show ZRTT against its rivals (out/)
 #   make test      set up, build, and run all tests
 #   make           the module and the tc plugin, for the running kernel
-#   make install   both, with the man page
+#   make install   both, with man page and completion
+#   make uninstall       all that any of these installs
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent   it, with its man page and systemd unit
 #   make cc        the congestion controls libra, nrhstcp and exp, for the running kernel
@@ -19,22 +20,30 @@
 #   make tdc       the kernel's own test suite: zrtt's cases, and codel's and fq_codel's
 #   make module-life     1,000 loads, and links and namespaces that go, under traffic
 #
+#   make deb       packages for Debian (out/deb/); docs/packages.md
+#
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
+# PREFIX=...   place of programs and man pages (/usr/local)
 
 PYTHON ?= /usr/bin/python3
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
+PREFIX ?= /usr/local
+MANDIR ?= $(PREFIX)/share/man
+export DESTDIR PREFIX MANDIR
 
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
+DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev pkgconf
 MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
 .PHONY: all modules plugin agent cc demo test bench bench-check fuzz conservation flood long-run \
-	stress tdc module-life install install-agent install-cc uninstall clean check-kernel help
+	stress tdc module-life user install install-user install-plugin install-agent install-cc uninstall \
+	deb clean check-kernel help
 
 all: modules plugin
 
@@ -46,6 +55,9 @@ plugin:
 
 agent:
 	$(MAKE) -C agent
+
+# All that is no kernel's.
+user: plugin agent
 
 cc: check-kernel
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/cc modules
@@ -95,14 +107,20 @@ tdc:
 module-life:
 	$(MAKE) -C tests ARGS=functional/test_life.py MODULE_LOADS=1000
 
-install: all
+install: modules install-plugin
 	$(INSTALL_MODULES) M=$(CURDIR)
 	$(if $(DESTDIR),,depmod -a)
+
+install-plugin: plugin
 	$(MAKE) -C tc-plugin install
+	$(MAKE) -C completion install-tc
 
 # Apart, as senders need no module and routers no agent.
-install-agent:
+install-agent: agent
 	$(MAKE) -C agent install
+	$(MAKE) -C completion install-zrtt-agent
+
+install-user: install-plugin install-agent
 
 install-cc: cc
 	$(INSTALL_MODULES) M=$(CURDIR)/cc
@@ -112,8 +130,15 @@ uninstall:
 	rm -f $(foreach module,$(MODULES),$(addprefix $(DESTDIR)/lib/modules/*/, \
 		updates/$(module).ko* extra/$(module).ko*))
 	$(if $(DESTDIR),,depmod -a)
-	$(MAKE) -C tc-plugin uninstall
-	$(MAKE) -C agent uninstall
+	$(foreach part,tc-plugin agent completion,$(MAKE) -C $(part) uninstall &&) true
+
+deb:
+	@lab/setup.sh $(DEB_PACKAGES)
+	rm -rf out/deb
+	mkdir -p out/deb/source
+	git ls-files -z | tar --null --files-from=- --create | tar --extract --directory out/deb/source
+	cd out/deb/source && DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary --no-sign
+	rm -rf out/deb/source
 
 clean:
 	$(MAKE) -C tc-plugin clean
