@@ -37,16 +37,6 @@ check_offloads() {
 	[ -z "$blurs" ] || finding ok "super-packets by$blurs are no harm: zrtt splits them (split_gso)"
 }
 
-# A driver that tells the kernel what it holds is given no more than it needs (BQL).
-check_ring() {
-	[ -e "$ROOT/sys/class/net/$DEV/device" ] || return 0
-	for limit in "$ROOT/sys/class/net/$DEV/queues"/tx-*/byte_queue_limits/limit; do
-		[ ! -e "$limit" ] || [ "$(cat "$limit")" = 0 ] || return 0
-	done
-	finding warn "the driver queues packets of its own, where zrtt cannot see them (no BQL)" \
-		"shape below the link's rate"
-}
-
 check_device() {
 	check_offloads
 	! ip -d link show dev "$DEV" 2>/dev/null | grep -Eq '(^|[ /])xdp(generic|drv|offload|multi)?( |/|$)' ||

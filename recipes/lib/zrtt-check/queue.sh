@@ -72,12 +72,23 @@ check_ifb() {
 	done
 }
 
+# A driver that tells the kernel what it holds is given no more than it needs (BQL).
+check_ring() {
+	[ -e "$ROOT/sys/class/net/$DEV/device" ] || return 0
+	for limit in "$ROOT/sys/class/net/$DEV/queues"/tx-*/byte_queue_limits/limit; do
+		[ ! -e "$limit" ] || [ "$(cat "$limit")" = 0 ] || return 0
+	done
+	finding warn "the driver queues packets of its own, where zrtt cannot see them (no BQL)" \
+		"shape below the link's rate"
+}
+
 # Is this the bottleneck? A queue that never grows says no.
 check_rate() {
 	if echo "$queues" | grep -Eq ' [a-z]' ||
 		echo "$shown" | grep -Eq '^qdisc (htb|tbf|hfsc|cake) [^ ]* root'; then
 		return
 	fi
+	check_ring
 	if [ -n "$queues" ]; then
 		grew=$(count ecn_mark dropped overlimit drop_late)
 		passed=$(count pkts_in)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs experiments of guest/ as those of tests/functional are run, with the recipes at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from documented import BLOCKS
+from functional.guests import HERE as FUNCTIONAL
+from functional.guests import MODULES, Report
+
+from lab import build
+from lab.build import REPO
+from lab.engine import GuestJob, get_engine
+
+HERE = Path(__file__).resolve().parent
+RECIPES = REPO / "recipes"
+OUT = REPO / "out" / "recipes"
+
+
+def _blocks() -> dict[str, Path]:
+    """As files: their names are the blocks', without folders."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    files = {}
+    for name, text in BLOCKS.items():
+        place = f"recipe-{Path(name).name}"
+        files[place] = OUT / place
+        files[place].write_text(text)
+    return files
+
+
+@dataclass(frozen=True)
+class Guest:
+    """A guest and what is to be done in it."""
+
+    kernel: str
+    experiments: Sequence[str]
+    modules: Sequence[str] = MODULES
+    kmods: Sequence[str] = ("sch_zrtt",)
+    programs: Sequence[str] = ()
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    def run(self) -> Report:
+        """Boots it and waits for its end."""
+        engine = get_engine(self.kernel)
+        scripts = [FUNCTIONAL / "guest" / "lib.sh", *(HERE / "guest").iterdir()]
+        tree = [path for path in RECIPES.rglob("*") if path.is_file()]
+        output = engine.run(
+            GuestJob(
+                script=FUNCTIONAL / "guest" / "run.sh",
+                args=self.experiments,
+                files={
+                    **{path.name: path for path in scripts},
+                    **{path.relative_to(REPO).as_posix(): path for path in tree},
+                    **_blocks(),
+                    **build.tc_plugin("sch_zrtt"),
+                    **self.files,
+                },
+                modules=self.modules,
+                kmods=[build.kernel_module(name, engine.kernel) for name in self.kmods],
+                programs=self.programs,
+            )
+        )
+        (OUT / f"{self.experiments[0]}.txt").write_text(output.result)
+        return Report(output.result)
