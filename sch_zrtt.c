@@ -29,6 +29,7 @@
 
 #include <linux/pkt_sched_zrtt.h>
 #include <zrtt/hash.h>
+#include <zrtt/names.h>
 #include <zrtt/zrtt.h>
 
 #define ZRTT_LATE_BATCH		64	/* late packets dropped per dequeue */
@@ -89,6 +90,7 @@ struct zrtt_seen {
  * @vars: what the algorithm learnt
  * @stats: what it counted
  * @net: connections to take RTTs from, NULL = timestamps are off
+ * @names: of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
@@ -101,6 +103,8 @@ struct zrtt_seen {
  * @dq_rate: bytes dequeued in the epoch before it
  * @wanted: what @params make us look for in packets
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
+ * @shaper: where the link behind is
+ * @watchdog: wakes the device when the shaper lets a packet leave
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if they are not in one piece
  */
@@ -109,6 +113,7 @@ struct zrtt_sched_data {
 	struct zrtt_vars vars;
 	struct zrtt_stats stats;
 	struct zrtt_net *net;
+	struct zrtt_name *names;
 	struct zrtt_hash_key key;
 	u32 rnd;
 	u32 backlog_pkts;
@@ -121,6 +126,8 @@ struct zrtt_sched_data {
 	u64 dq_rate;
 	struct zrtt_wanted wanted;
 	u8 handshake_flag;
+	struct zrtt_shaper shaper;
+	struct qdisc_watchdog watchdog;
 	struct zrtt_seen seen;
 	u8 head[ZRTT_PACKET_BYTES];
 };
@@ -305,6 +312,16 @@ static void zrtt_dissect(struct zrtt_sched_data *q, struct sk_buff *skb, u32 seg
 	}
 	if (unlikely(q->params.mark_mask))
 		pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
+}
+
+/* Note whose flow it is, unless that is known. */
+static void zrtt_note_name(struct zrtt_sched_data *q, const struct sk_buff *skb,
+			   const struct zrtt_flow *flow)
+{
+	struct zrtt_name *name = &q->names[flow - q->vars.table.slots];
+
+	if (name->tag != flow->tag)
+		zrtt_name_set(name, flow->tag, &q->seen.p, zrtt_head(q, skb).data);
 }
 
 /* Changes to packets */
@@ -514,6 +531,8 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 
 	zrtt_dissect(q, skb, segs);
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
+	if (unlikely(q->names))
+		zrtt_note_name(q, skb, flow);
 	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, rnd);
 	if (unlikely(verdict != ZRTT_PASS)) {
 		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
@@ -628,6 +647,28 @@ static noinline void zrtt_dequeue_clock(struct Qdisc *sch)
 		q->dq_jiffies = (u32)jiffies;
 }
 
+/* May the packet at the head leave? If not, the device asks again in time; if so, the
+ * link behind is busy with it from now on.
+ */
+static noinline bool zrtt_shape(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *skb = qdisc_peek_head(sch);
+	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	u64 now_ns = ktime_get_ns();
+	u32 bytes;
+
+	if (!zrtt_shaper_ready(&q->shaper, now_ns)) {
+		qdisc_qstats_overlimit(sch);
+		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
+		return false;
+	}
+	bytes = zrtt_shaper_bytes(&q->params.shaper, qdisc_pkt_len(skb),
+				  max(skb_network_offset(skb), 0), cb->segs);
+	zrtt_shaper_leave(&q->params.shaper, &q->shaper, bytes, cb->enqueue_ns, now_ns);
+	return true;
+}
+
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -637,6 +678,8 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 		return NULL;
 	if (q->dq_jiffies != (u32)jiffies)
 		zrtt_dequeue_clock(sch);
+	if (q->params.shaper.rate && !zrtt_shape(sch))
+		return NULL;
 
 	skb = zrtt_pull(sch);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
@@ -701,6 +744,9 @@ ZRTT_RANGE(feedback, 0, TC_ZRTT_FEEDBACK_MAX);
 ZRTT_RANGE(probability, 0, TC_ZRTT_P_ONE);
 ZRTT_RANGE(flows, TC_ZRTT_FLOWS_MIN, TC_ZRTT_FLOWS_MAX);
 ZRTT_RANGE(hint, 0, __TC_ZRTT_HINT_MAX - 1);
+ZRTT_RANGE(bandwidth, 0, TC_ZRTT_BANDWIDTH_MAX);
+ZRTT_RANGE(mpu, 0, TC_ZRTT_MPU_MAX);
+ZRTT_RANGE(atm, 0, __TC_ZRTT_ATM_MAX - 1);
 
 #define ZRTT_U32(name)	NLA_POLICY_FULL_RANGE(NLA_U32, &zrtt_range_##name)
 #define ZRTT_FLAG	NLA_POLICY_MAX(NLA_U8, 1)
@@ -729,6 +775,12 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_SPLIT_GSO]	= ZRTT_FLAG,
 	[TCA_ZRTT_MARK_RTT]	= { .type = NLA_U32 },
 	[TCA_ZRTT_TIMESTAMPS]	= ZRTT_FLAG,
+	[TCA_ZRTT_NAMES]	= ZRTT_FLAG,
+	[TCA_ZRTT_BANDWIDTH]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_bandwidth),
+	[TCA_ZRTT_OVERHEAD]	= { .type = NLA_S32 },
+	[TCA_ZRTT_MPU]		= ZRTT_U32(mpu),
+	[TCA_ZRTT_ATM]		= ZRTT_U32(atm),
+	[TCA_ZRTT_PAD]		= { .type = NLA_REJECT },
 };
 
 /* What to tell the user whose value the policy refused. */
@@ -756,6 +808,11 @@ static const char * const zrtt_refusals[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_SPLIT_GSO]	= "sch_zrtt: split_gso must be 0 or 1",
 	[TCA_ZRTT_MARK_RTT]	= "sch_zrtt: mark_rtt must be 0 to 16 adjacent bits",
 	[TCA_ZRTT_TIMESTAMPS]	= "sch_zrtt: timestamps must be 0 or 1",
+	[TCA_ZRTT_NAMES]	= "sch_zrtt: names must be 0 or 1",
+	[TCA_ZRTT_BANDWIDTH]	= "sch_zrtt: bandwidth must be 8kbit to 1tbit, or 0",
+	[TCA_ZRTT_OVERHEAD]	= "sch_zrtt: overhead must be raw or -64 to 256 bytes",
+	[TCA_ZRTT_MPU]		= "sch_zrtt: mpu must be 0 to 256 bytes",
+	[TCA_ZRTT_ATM]		= "sch_zrtt: atm must be none, atm or ptm",
 };
 
 static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
@@ -776,11 +833,43 @@ static void zrtt_get_flag(struct nlattr **tb, u32 attr, bool *value)
 		*value = nla_get_u8(tb[attr]);
 }
 
+/* What a policy cannot say. Return: the attribute at fault, or 0. */
+static u32 zrtt_find_fault(const struct zrtt_params *params)
+{
+	const struct zrtt_shaper_params *shaper = &params->shaper;
+
+	if (!is_power_of_2(params->flows))
+		return TCA_ZRTT_FLOWS;
+	if (!zrtt_mark_mask_valid(params->mark_mask))
+		return TCA_ZRTT_MARK_RTT;
+	if (shaper->rate && shaper->rate < TC_ZRTT_BANDWIDTH_MIN)
+		return TCA_ZRTT_BANDWIDTH;
+	if (shaper->overhead < TC_ZRTT_OVERHEAD_MIN ||
+	    shaper->overhead > TC_ZRTT_OVERHEAD_MAX)
+		return TCA_ZRTT_OVERHEAD;
+	return 0;
+}
+
+static void zrtt_get_shaper(struct nlattr **tb, struct zrtt_shaper_params *shaper)
+{
+	if (tb[TCA_ZRTT_BANDWIDTH])
+		shaper->rate = nla_get_u64(tb[TCA_ZRTT_BANDWIDTH]);
+	if (tb[TCA_ZRTT_OVERHEAD]) {
+		shaper->overhead = nla_get_s32(tb[TCA_ZRTT_OVERHEAD]);
+		shaper->raw = shaper->overhead == TC_ZRTT_OVERHEAD_RAW;
+		if (shaper->raw)
+			shaper->overhead = 0;
+	}
+	zrtt_get_u32(tb, TCA_ZRTT_MPU, &shaper->mpu);
+	zrtt_get_u32(tb, TCA_ZRTT_ATM, &shaper->atm);
+}
+
 /* The parameters that @opt asks for, on top of what is in @params. */
 static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_ZRTT_MAX + 1];
+	u32 fault;
 	int err;
 
 	err = nla_parse(tb, TCA_ZRTT_MAX, nla_data(opt), nla_len(opt),
@@ -815,13 +904,12 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_TIMESTAMPS, &params->timestamps);
 	zrtt_get_flag(tb, TCA_ZRTT_ECN, &params->ecn);
 	zrtt_get_flag(tb, TCA_ZRTT_SPLIT_GSO, &params->split_gso);
+	zrtt_get_flag(tb, TCA_ZRTT_NAMES, &params->names);
+	zrtt_get_shaper(tb, &params->shaper);
 
-	if (!is_power_of_2(params->flows)) {
-		zrtt_explain(extack, TCA_ZRTT_FLOWS);
-		return -EINVAL;
-	}
-	if (!zrtt_mark_mask_valid(params->mark_mask)) {
-		zrtt_explain(extack, TCA_ZRTT_MARK_RTT);
+	fault = zrtt_find_fault(params);
+	if (fault) {
+		zrtt_explain(extack, fault);
 		return -EINVAL;
 	}
 	zrtt_params_derive(params);
@@ -835,50 +923,71 @@ static void zrtt_derive_wanted(struct zrtt_sched_data *q)
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 }
 
+/* The shaper's link is free now, whatever it was busy with. */
+static void zrtt_restart_shaper(struct zrtt_sched_data *q)
+{
+	q->shaper = (struct zrtt_shaper) { .next_ns = ktime_get_ns() };
+	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
+}
+
 /* Live: packets stay queued, and what was learnt is carried over. */
 static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 		       struct netlink_ext_ack *extack)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_params params = q->params;
-	struct zrtt_net *net = NULL, *old_net;
+	struct zrtt_name *names = NULL;
+	struct zrtt_net *net = NULL;
 	struct zrtt_flow *slots = NULL;
 	struct zrtt_table table;
+	bool resized, renamed;
 	int err;
 
 	err = zrtt_parse(&params, opt, extack);
 	if (err)
 		return err;
+	resized = params.flows != q->params.flows;
+	renamed = resized || params.names != q->params.names;
+	err = -ENOMEM;
 	if (params.timestamps) {
 		net = zrtt_net_get(sch);
 		if (!net)
-			return -ENOMEM;
+			goto out;
 	}
-	if (params.flows != q->params.flows) {
+	if (resized) {
 		slots = zrtt_alloc_table(params.flows, sizeof(*slots));
-		if (!slots) {
-			zrtt_net_put(net);
-			return -ENOMEM;
-		}
+		if (!slots)
+			goto out;
 		zrtt_table_init(&table, slots, params.flows);
+	}
+	if (renamed && params.names) {
+		names = zrtt_alloc_table(params.flows, sizeof(*names));
+		if (!names)
+			goto out;
 	}
 
 	sch_tree_lock(sch);
-	old_net = q->net;
-	q->net = net;
+	if (params.shaper.rate != q->params.shaper.rate)
+		zrtt_restart_shaper(q);
+	swap(q->net, net);
 	q->params = params;
 	zrtt_derive_wanted(q);
 	sch->limit = params.limit;
-	if (slots) {
+	if (resized) {
 		zrtt_table_move(&table, &q->vars.table,
 				zrtt_epoch(ktime_get_ns()));
 		slots = q->vars.table.slots;
 		q->vars.table = table;
 	}
+	if (renamed)
+		swap(q->names, names);
 	sch_tree_unlock(sch);
-	zrtt_net_put(old_net);
+	err = 0;
+out:
+	zrtt_net_put(net);
 	kvfree(slots);
-	return 0;
+	kvfree(names);
+	return err;
 }
 
 static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
@@ -888,6 +997,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	struct zrtt_flow *slots;
 	int err;
 
+	qdisc_watchdog_init(&q->watchdog, sch);
 	zrtt_params_init(&q->params);
 	if (opt) {
 		err = zrtt_parse(&q->params, opt, extack);
@@ -902,6 +1012,11 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	if (!slots)
 		return -ENOMEM;
 	zrtt_table_init(&q->vars.table, slots, q->params.flows);
+	if (q->params.names) {
+		q->names = zrtt_alloc_table(q->params.flows, sizeof(*q->names));
+		if (!q->names)
+			return -ENOMEM;
+	}
 	if (q->params.timestamps) {
 		q->net = zrtt_net_get(sch);
 		if (!q->net)
@@ -919,12 +1034,16 @@ static void zrtt_reset(struct Qdisc *sch)
 	q->stats.purged += q->backlog_pkts;
 	q->backlog_pkts = 0;
 	q->now_left = 0;
+	q->shaper = (struct zrtt_shaper) {};
+	qdisc_watchdog_cancel(&q->watchdog);
 	qdisc_reset_queue(sch);
 	memset(&q->vars, 0, sizeof(q->vars));
 	if (!slots)
 		return;
 	memset(slots, 0, array_size(q->params.flows, sizeof(*slots)));
 	zrtt_table_init(&q->vars.table, slots, q->params.flows);
+	if (q->names)
+		memset(q->names, 0, array_size(q->params.flows, sizeof(*q->names)));
 }
 
 /* The core calls this after a failed init, too. */
@@ -932,7 +1051,9 @@ static void zrtt_destroy(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
+	qdisc_watchdog_cancel(&q->watchdog);
 	zrtt_net_put(q->net);
+	kvfree(q->names);
 	kvfree(q->vars.table.slots);
 }
 
@@ -959,10 +1080,15 @@ static int zrtt_dump(struct Qdisc *sch, struct sk_buff *skb)
 		{ TCA_ZRTT_FLOWS, params->flows },
 		{ TCA_ZRTT_HINT, params->hint },
 		{ TCA_ZRTT_MARK_RTT, params->mark_mask },
+		{ TCA_ZRTT_MPU, params->shaper.mpu },
+		{ TCA_ZRTT_ATM, params->shaper.atm },
 	};
+	s32 overhead = params->shaper.overhead;
 	struct nlattr *opts;
 	u32 i;
 
+	if (params->shaper.raw)
+		overhead = TC_ZRTT_OVERHEAD_RAW;
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
@@ -973,7 +1099,11 @@ static int zrtt_dump(struct Qdisc *sch, struct sk_buff *skb)
 	    nla_put_u8(skb, TCA_ZRTT_HANDSHAKE, params->handshake) ||
 	    nla_put_u8(skb, TCA_ZRTT_TIMESTAMPS, params->timestamps) ||
 	    nla_put_u8(skb, TCA_ZRTT_ECN, params->ecn) ||
-	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso))
+	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso) ||
+	    nla_put_u8(skb, TCA_ZRTT_NAMES, params->names) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_BANDWIDTH, params->shaper.rate,
+			      TCA_ZRTT_PAD) ||
+	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))
 		goto cancel;
 	return nla_nest_end(skb, opts);
 
@@ -1024,8 +1154,105 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
 
+/* Live flows as classes */
+
+static struct zrtt_flow *zrtt_class_flow(struct Qdisc *sch, unsigned long cl)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return &q->vars.table.slots[cl - 1];
+}
+
+static u32 zrtt_classes(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return min_t(u32, q->params.flows, TC_ZRTT_CLASSES_MAX);
+}
+
+static unsigned long zrtt_class_find(struct Qdisc *sch, u32 classid)
+{
+	unsigned long cl = TC_H_MIN(classid);
+
+	return cl && cl <= zrtt_classes(sch) && zrtt_class_flow(sch, cl)->live ? cl : 0;
+}
+
+static struct Qdisc *zrtt_class_leaf(struct Qdisc *sch, unsigned long cl)
+{
+	return NULL;
+}
+
+/* Flows come and go meanwhile: no lock is held from one to the next. */
+static void zrtt_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
+{
+	u32 i, classes = zrtt_classes(sch);
+
+	for (i = arg->skip; i < classes && !arg->stop; i++) {
+		if (zrtt_class_flow(sch, i + 1)->live &&
+		    arg->fn(sch, i + 1, arg) < 0) {
+			arg->stop = 1;
+			break;
+		}
+	}
+	arg->count = i;
+}
+
+static int zrtt_class_dump_name(struct sk_buff *skb, const struct zrtt_name *name)
+{
+	u32 len = zrtt_name_addr_bytes(name);
+
+	if (nla_put_u8(skb, TCA_ZRTT_FLOW_PROTOCOL, name->proto) ||
+	    nla_put(skb, TCA_ZRTT_FLOW_SRC, len, name->source) ||
+	    nla_put(skb, TCA_ZRTT_FLOW_DST, len, name->dest))
+		return -EMSGSIZE;
+	if (!name->has_ports)
+		return 0;
+	return nla_put(skb, TCA_ZRTT_FLOW_SPORT, 2, name->ports) ?:
+	       nla_put(skb, TCA_ZRTT_FLOW_DPORT, 2, name->ports + 2);
+}
+
+static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb,
+			   struct tcmsg *tcm)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_name name = {};
+	struct zrtt_flow flow;
+	struct nlattr *opts;
+	u64 p_q30, rate;
+
+	sch_tree_lock(sch);
+	flow = *zrtt_class_flow(sch, cl);
+	p_q30 = zrtt_probability(&q->vars, &flow);
+	if (q->names && q->names[cl - 1].tag == flow.tag)
+		name = q->names[cl - 1];
+	sch_tree_unlock(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	rate = (u64)flow.rate * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
+	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_ZRTT_FLOW_RTT, flow.rtt_us) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_SOURCE, flow.source) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE, rate, TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_PROB, min_t(u64, p_q30, ZRTT_P_ONE)) ||
+	    (name.version && zrtt_class_dump_name(skb, &name))) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static const struct Qdisc_class_ops zrtt_class_ops = {
+	.leaf	= zrtt_class_leaf,
+	.find	= zrtt_class_find,
+	.walk	= zrtt_class_walk,
+	.dump	= zrtt_class_dump,
+};
+
 static struct Qdisc_ops zrtt_qdisc_ops __read_mostly = {
 	.id		= "zrtt",
+	.cl_ops		= &zrtt_class_ops,
 	.priv_size	= sizeof(struct zrtt_sched_data),
 	.enqueue	= zrtt_enqueue,
 	.dequeue	= zrtt_dequeue,
@@ -1069,6 +1296,8 @@ static int __init zrtt_module_init(void)
 	BUILD_BUG_ON((int)ZRTT_CTL_PI2 != (int)TC_ZRTT_CTL_PI2);
 	BUILD_BUG_ON((int)ZRTT_ALPHA_FIXED != (int)TC_ZRTT_ALPHA_FIXED);
 	BUILD_BUG_ON((int)ZRTT_HINT_IGNORE != (int)TC_ZRTT_HINT_IGNORE);
+	BUILD_BUG_ON((int)ZRTT_ATM_PTM != (int)TC_ZRTT_ATM_PTM);
+	BUILD_BUG_ON((int)ZRTT_RTT_HANDSHAKE != (int)TC_ZRTT_SOURCE_HANDSHAKE);
 
 	err = register_pernet_subsys(&zrtt_net_ops);
 	if (err)

@@ -6,7 +6,7 @@
  * output walk it, so they cannot disagree. Attributes the user did not type
  * are not sent: the kernel keeps its value, or takes it from the preset.
  */
-#include <stdint.h>
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -18,9 +18,11 @@
 
 #define ZRTT_MAX_MSG	1024	/* bytes of netlink message, as in q_pie.c */
 #define ZRTT_MAX_DIGITS	9	/* after the point: finer than a step of Q30 */
+#define ZRTT_MAX_VALUE	1e15	/* doubles are exact up to there */
 #define ZRTT_PERCENT	(TC_ZRTT_P_ONE / 100.0)
 #define ZRTT_US_PER_MS	1000.0
 #define ZRTT_US_PER_S	1000000.0
+#define ZRTT_KBIT	125.0	/* bytes per second */
 
 enum zrtt_kind {
 	ZRTT_COUNT,	/* whole number */
@@ -30,19 +32,22 @@ enum zrtt_kind {
 	ZRTT_EXPONENT,	/* Q16 */
 	ZRTT_WORD,	/* index into words */
 	ZRTT_LAW,	/* index into words, or an exponent for TC_ZRTT_ALPHA_FIXED */
+	ZRTT_RATE,	/* bytes per second, 64 bits; off is 0 */
+	ZRTT_SIGNED,	/* whole number, perhaps below 0; off is TC_ZRTT_OVERHEAD_RAW */
 	ZRTT_MASK,	/* adjacent bits, range in bits; off clears it */
+	ZRTT_CHOICE,	/* words without a name, which sets what they index */
 	ZRTT_FLAG,	/* name sets it, off clears it */
 };
 
 struct zrtt_param {
 	const char *name;		/* keyword and JSON key */
-	const char *off;		/* ZRTT_MASK, ZRTT_FLAG */
+	const char *off;		/* keyword for "none", "not" or "default" */
 	const char *unit;		/* named in error messages */
-	const char *const *words;	/* ZRTT_WORD, ZRTT_LAW; ends with NULL */
+	const char *const *words;	/* ends with NULL */
 	enum zrtt_kind kind;
 	__u16 attr;
-	__u32 min;			/* both ends allowed */
-	__u32 max;
+	__s64 min;			/* both ends allowed */
+	__s64 max;
 };
 
 static const char *const zrtt_modes[] = {
@@ -72,6 +77,22 @@ static const char *const zrtt_hints[] = {
 	[TC_ZRTT_HINT_CLAMP]	= "clamp",
 	[TC_ZRTT_HINT_TRUST]	= "trust",
 	[TC_ZRTT_HINT_IGNORE]	= "ignore",
+	NULL
+};
+
+static const char *const zrtt_atms[] = {
+	[TC_ZRTT_ATM_NONE]	= "noatm",
+	[TC_ZRTT_ATM_ATM]	= "atm",
+	[TC_ZRTT_ATM_PTM]	= "ptm",
+	NULL
+};
+
+static const char *const zrtt_sources[] = {
+	[TC_ZRTT_SOURCE_NONE]		= "none",
+	[TC_ZRTT_SOURCE_HINT]		= "hint",
+	[TC_ZRTT_SOURCE_MARK]		= "mark",
+	[TC_ZRTT_SOURCE_TIMESTAMPS]	= "timestamps",
+	[TC_ZRTT_SOURCE_HANDSHAKE]	= "handshake",
 	NULL
 };
 
@@ -126,6 +147,18 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_ECN, .kind = ZRTT_FLAG },
 	{ .name = "split_gso", .off = "no_split_gso",
 	  .attr = TCA_ZRTT_SPLIT_GSO, .kind = ZRTT_FLAG },
+	{ .name = "names", .off = "nonames",
+	  .attr = TCA_ZRTT_NAMES, .kind = ZRTT_FLAG },
+	{ .name = "bandwidth", .off = "unlimited", .attr = TCA_ZRTT_BANDWIDTH,
+	  .kind = ZRTT_RATE,
+	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_BANDWIDTH_MAX },
+	{ .name = "overhead", .off = "raw", .attr = TCA_ZRTT_OVERHEAD,
+	  .kind = ZRTT_SIGNED, .unit = " bytes",
+	  .min = TC_ZRTT_OVERHEAD_MIN, .max = TC_ZRTT_OVERHEAD_MAX },
+	{ .name = "mpu", .attr = TCA_ZRTT_MPU, .kind = ZRTT_COUNT,
+	  .unit = " bytes", .max = TC_ZRTT_MPU_MAX },
+	{ .name = "atm", .attr = TCA_ZRTT_ATM,
+	  .kind = ZRTT_CHOICE, .words = zrtt_atms },
 	{ }
 };
 
@@ -152,6 +185,15 @@ static const struct zrtt_unit zrtt_exponent_units[] = {
 	{ "", TC_ZRTT_ALPHA_ONE }
 };
 
+/* As in tc(8): a bare number is bits per second, and bps are bytes. */
+static const struct zrtt_unit zrtt_rate_units[] = {
+	{ "bit", ZRTT_KBIT / 1e3 }, { "kbit", ZRTT_KBIT },
+	{ "mbit", ZRTT_KBIT * 1e3 }, { "gbit", ZRTT_KBIT * 1e6 },
+	{ "tbit", ZRTT_KBIT * 1e9 },
+	{ "bps", 1 }, { "kbps", 1e3 }, { "mbps", 1e6 }, { "gbps", 1e9 },
+	{ "", ZRTT_KBIT / 1e3 }
+};
+
 static void explain(void)
 {
 	fprintf(stderr,
@@ -165,7 +207,9 @@ static void explain(void)
 		"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
 		"                [ handshake | nohandshake ]\n"
 		"                [ timestamps | notimestamps ] [ ecn | noecn ]\n"
-		"                [ split_gso | no_split_gso ]\n"
+		"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
+		"                [ bandwidth RATE | unlimited ] [ overhead BYTES | raw ]\n"
+		"                [ mpu BYTES ] [ atm | ptm | noatm ]\n"
 		"P is a percentage or a fraction: 2%% or 0.02\n");
 }
 
@@ -198,10 +242,10 @@ static const char *get_decimal(double *val, const char *str)
 }
 
 /* Round to nearest; the form of the test also refuses nan. */
-static int round_u32(__u32 *val, double num)
+static int round_value(__s64 *val, double num)
 {
 	num += 0.5;
-	if (!(num <= UINT32_MAX))
+	if (!(num <= ZRTT_MAX_VALUE))
 		return -1;
 
 	*val = num;
@@ -209,7 +253,7 @@ static int round_u32(__u32 *val, double num)
 }
 
 /* get_time() would do for TIME, but wraps: 4295s reads as 33ms. */
-static int get_scaled(__u32 *val, const char *arg, const struct zrtt_unit *unit)
+static int get_scaled(__s64 *val, const char *arg, const struct zrtt_unit *unit)
 {
 	const char *rest;
 	double num;
@@ -224,25 +268,35 @@ static int get_scaled(__u32 *val, const char *arg, const struct zrtt_unit *unit)
 		unit++;
 	}
 
-	return round_u32(val, num * unit->scale);
+	return round_value(val, num * unit->scale);
 }
 
 /* The shortest decimal that reads back as the same value. */
-static void sprint_scaled(char *buf, __u32 val, double scale, const char *suffix)
+static void sprint_scaled(char *buf, __s64 val, double scale, const char *suffix)
 {
-	__u32 back;
+	__s64 back;
 	double num;
 	int digits;
 
 	for (digits = 0; digits <= ZRTT_MAX_DIGITS; digits++) {
 		snprintf(buf, SPRINT_BSIZE, "%.*f%s", digits, val / scale, suffix);
 		if (get_decimal(&num, buf) &&
-		    !round_u32(&back, num * scale) && back == val)
+		    !round_value(&back, num * scale) && back == val)
 			break;
 	}
 }
 
-static const char *sprint_value(enum zrtt_kind kind, __u32 val, char *buf)
+static void sprint_rate(char *buf, __s64 rate)
+{
+	if (rate >= ZRTT_KBIT * 1e6)
+		sprint_scaled(buf, rate, ZRTT_KBIT * 1e6, "Gbit");
+	else if (rate >= ZRTT_KBIT * 1e3)
+		sprint_scaled(buf, rate, ZRTT_KBIT * 1e3, "Mbit");
+	else
+		sprint_scaled(buf, rate, ZRTT_KBIT, "Kbit");
+}
+
+static const char *sprint_value(enum zrtt_kind kind, __s64 val, char *buf)
 {
 	switch (kind) {
 	case ZRTT_TIME:
@@ -260,14 +314,17 @@ static const char *sprint_value(enum zrtt_kind kind, __u32 val, char *buf)
 	case ZRTT_EXPONENT:
 		sprint_scaled(buf, val, TC_ZRTT_ALPHA_ONE, "");
 		break;
+	case ZRTT_RATE:
+		sprint_rate(buf, val);
+		break;
 	default:
-		sprint_scaled(buf, val, 1, "");
+		snprintf(buf, SPRINT_BSIZE, "%lld", (long long)val);
 	}
 
 	return buf;
 }
 
-static int get_word(__u32 *val, const char *arg, const char *const *words)
+static int get_word(__s64 *val, const char *arg, const char *const *words)
 {
 	__u32 i;
 
@@ -281,9 +338,9 @@ static int get_word(__u32 *val, const char *arg, const char *const *words)
 }
 
 /* @bits is set to their number on success only. */
-static int count_adjacent(__u32 *bits, __u32 mask)
+static int count_adjacent(__s64 *bits, __u32 mask)
 {
-	__u32 n = 0;
+	__s64 n = 0;
 
 	for (; mask && !(mask & 1); mask >>= 1)
 		;
@@ -298,10 +355,12 @@ static int count_adjacent(__u32 *bits, __u32 mask)
 
 /* @val and, for TC_ZRTT_ALPHA_FIXED, @alpha (Q16) are set on success only. */
 static int get_value(const struct zrtt_param *p, const char *arg,
-		     __u32 *val, __u32 *alpha)
+		     __s64 *val, __u32 *alpha)
 {
 	__u32 mask = 0;
-	__u32 num;
+	__u32 count = 0;
+	__s64 num = 0;
+	int whole = 0;
 	int err;
 
 	switch (p->kind) {
@@ -320,11 +379,19 @@ static int get_value(const struct zrtt_param *p, const char *arg,
 	case ZRTT_PROB:
 		err = get_scaled(&num, arg, zrtt_prob_units);
 		break;
+	case ZRTT_RATE:
+		err = get_scaled(&num, arg, zrtt_rate_units);
+		break;
+	case ZRTT_SIGNED:
+		err = get_integer(&whole, arg, 10);
+		num = whole;
+		break;
 	case ZRTT_MASK:
 		err = get_u32(&mask, arg, 0) || count_adjacent(&num, mask);
 		break;
 	default:
-		err = get_u32(&num, arg, 10);
+		err = get_u32(&count, arg, 10);
+		num = count;
 	}
 
 	if (err || num < p->min || num > p->max)
@@ -368,19 +435,27 @@ static void refuse(const struct zrtt_param *p, const char *arg)
 static const struct zrtt_param *find_param(const char *keyword)
 {
 	const struct zrtt_param *p;
+	__s64 ignored;
 
 	for (p = zrtt_params; p->name; p++) {
 		if (strcmp(keyword, p->name) == 0 ||
-		    (p->off && strcmp(keyword, p->off) == 0))
+		    (p->off && strcmp(keyword, p->off) == 0) ||
+		    (p->kind == ZRTT_CHOICE &&
+		     !get_word(&ignored, keyword, p->words)))
 			return p;
 	}
 	return NULL;
 }
 
+static __u32 off_value(const struct zrtt_param *p)
+{
+	return p->kind == ZRTT_SIGNED ? TC_ZRTT_OVERHEAD_RAW : 0;
+}
+
 static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			  struct nlmsghdr *n, const char *dev)
 {
-	__u32 val[TCA_ZRTT_MAX + 1];
+	__s64 val[TCA_ZRTT_MAX + 1];
 	bool typed[TCA_ZRTT_MAX + 1] = {};
 	const struct zrtt_param *p;
 	struct rtattr *tail;
@@ -400,7 +475,9 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 		}
 
 		if (p->off && strcmp(*argv, p->off) == 0) {
-			val[p->attr] = 0;
+			val[p->attr] = off_value(p);
+		} else if (p->kind == ZRTT_CHOICE) {
+			get_word(&val[p->attr], *argv, p->words);
 		} else if (p->kind == ZRTT_FLAG) {
 			val[p->attr] = 1;
 		} else if (argc == 1) {
@@ -423,6 +500,8 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			continue;
 		if (p->kind == ZRTT_FLAG)
 			addattr8(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
+		else if (p->kind == ZRTT_RATE)
+			addattr64(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
 		else
 			addattr32(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
 		if (p->kind == ZRTT_LAW && val[p->attr] == TC_ZRTT_ALPHA_FIXED)
@@ -447,7 +526,7 @@ static void print_mask(const struct zrtt_param *p, __u32 mask)
 }
 
 /* Text keeps every bit, to be typed back; JSON has plain numbers. */
-static void print_value(const struct zrtt_param *p, enum zrtt_kind kind, __u32 val)
+static void print_value(const struct zrtt_param *p, enum zrtt_kind kind, __s64 val)
 {
 	SPRINT_BUF(buf);
 
@@ -459,27 +538,58 @@ static void print_value(const struct zrtt_param *p, enum zrtt_kind kind, __u32 v
 	else if (kind == ZRTT_EXPONENT)
 		print_float(PRINT_JSON, p->name, NULL,
 			    (double)val / TC_ZRTT_ALPHA_ONE);
+	else if (kind == ZRTT_SIGNED)
+		print_int(PRINT_JSON, p->name, NULL, val);
 	else
-		print_uint(PRINT_JSON, p->name, NULL, val);
+		print_lluint(PRINT_JSON, p->name, NULL, val);
 }
 
-/* A newer kernel may know words that this table does not. */
-static void print_word(const struct zrtt_param *p, __u32 val)
+/* 0 stands for no shaper, in JSON as well. */
+static void print_rate(const struct zrtt_param *p, __u64 rate)
 {
-	const char *word = "unknown";
+	if (rate) {
+		print_value(p, ZRTT_RATE, rate);
+	} else {
+		print_string(PRINT_FP, NULL, "%s ", p->off);
+		print_uint(PRINT_JSON, p->name, NULL, 0);
+	}
+}
+
+static void print_signed(const struct zrtt_param *p, __s32 val)
+{
+	if (val == (__s32)off_value(p))
+		print_string(PRINT_ANY, p->name, "%s ", p->off);
+	else
+		print_value(p, ZRTT_SIGNED, val);
+}
+
+/* A newer kernel may know words that the list does not. */
+static const char *find_word(const char *const *words, __u32 val)
+{
 	__u32 i;
 
-	for (i = 0; p->words[i]; i++) {
+	for (i = 0; words[i]; i++) {
 		if (i == val)
-			word = p->words[i];
+			return words[i];
 	}
-	print_string(PRINT_FP, NULL, "%s ", p->name);
-	print_string(PRINT_ANY, p->name, "%s ", word);
+	return "unknown";
+}
+
+static void print_word(const struct zrtt_param *p, __u32 val)
+{
+	if (p->kind != ZRTT_CHOICE)
+		print_string(PRINT_FP, NULL, "%s ", p->name);
+	print_string(PRINT_ANY, p->name, "%s ", find_word(p->words, val));
 }
 
 static bool has_u32(const struct rtattr *attr)
 {
 	return attr && RTA_PAYLOAD(attr) >= sizeof(__u32);
+}
+
+static bool has_u64(const struct rtattr *attr)
+{
+	return attr && RTA_PAYLOAD(attr) >= sizeof(__u64);
 }
 
 static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
@@ -501,6 +611,11 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 				print_flag(p, rta_getattr_u8(attr));
 			continue;
 		}
+		if (p->kind == ZRTT_RATE) {
+			if (has_u64(attr))
+				print_rate(p, rta_getattr_u64(attr));
+			continue;
+		}
 
 		if (!has_u32(attr))
 			continue;
@@ -513,6 +628,8 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 			print_word(p, val);
 		else if (p->kind == ZRTT_MASK)
 			print_mask(p, val);
+		else if (p->kind == ZRTT_SIGNED)
+			print_signed(p, val);
 		else
 			print_value(p, p->kind, val);
 	}
@@ -587,9 +704,74 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	return 0;
 }
 
+static const char *sprint_address(const struct rtattr *attr, char *buf)
+{
+	int family = RTA_PAYLOAD(attr) == sizeof(struct in6_addr) ? AF_INET6 : AF_INET;
+
+	return inet_ntop(family, RTA_DATA(attr), buf, SPRINT_BSIZE);
+}
+
+/* An end of a flow: its address, and its port if it has one. */
+static void print_end(const char *key, const struct rtattr *address,
+		      const char *port_key, const struct rtattr *port)
+{
+	SPRINT_BUF(buf);
+	bool v6;
+
+	if (!address || RTA_PAYLOAD(address) < sizeof(struct in_addr))
+		return;
+	v6 = RTA_PAYLOAD(address) == sizeof(struct in6_addr);
+	print_string(PRINT_ANY, key, v6 && port ? "[%s]" : "%s",
+		     sprint_address(address, buf));
+	if (port && RTA_PAYLOAD(port) >= sizeof(__u16))
+		print_uint(PRINT_ANY, port_key, ":%u", ntohs(rta_getattr_u16(port)));
+}
+
+static void print_name(struct rtattr **tb)
+{
+	SPRINT_BUF(buf);
+
+	if (!tb[TCA_ZRTT_FLOW_PROTOCOL])
+		return;
+	print_string(PRINT_ANY, "protocol", "%s ",
+		     inet_proto_n2a(rta_getattr_u8(tb[TCA_ZRTT_FLOW_PROTOCOL]), buf,
+				    sizeof(buf)));
+	print_end("src", tb[TCA_ZRTT_FLOW_SRC], "sport", tb[TCA_ZRTT_FLOW_SPORT]);
+	print_string(PRINT_FP, NULL, "%s", " > ");
+	print_end("dst", tb[TCA_ZRTT_FLOW_DST], "dport", tb[TCA_ZRTT_FLOW_DPORT]);
+}
+
+/* A class is a live flow. */
+static int zrtt_print_copt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
+{
+	struct rtattr *tb[TCA_ZRTT_FLOW_MAX + 1];
+
+	if (opt == NULL)
+		return 0;
+
+	parse_rtattr(tb, TCA_ZRTT_FLOW_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt));
+
+	if (has_u32(tb[TCA_ZRTT_FLOW_RTT]))
+		print_time("rtt_us", "rtt %s ", rta_getattr_u32(tb[TCA_ZRTT_FLOW_RTT]));
+	if (has_u32(tb[TCA_ZRTT_FLOW_SOURCE]))
+		print_string(PRINT_ANY, "source", "source %s ",
+			     find_word(zrtt_sources,
+				       rta_getattr_u32(tb[TCA_ZRTT_FLOW_SOURCE])));
+	if (has_u64(tb[TCA_ZRTT_FLOW_RATE]))
+		tc_print_rate(PRINT_ANY, "rate", "rate %s ",
+			      rta_getattr_u64(tb[TCA_ZRTT_FLOW_RATE]));
+	if (has_u32(tb[TCA_ZRTT_FLOW_PROB]))
+		print_float(PRINT_ANY, "prob", "prob %f ",
+			    (double)rta_getattr_u32(tb[TCA_ZRTT_FLOW_PROB]) /
+			    TC_ZRTT_P_ONE);
+	print_name(tb);
+	return 0;
+}
+
 struct qdisc_util zrtt_qdisc_util = {
 	.id		= "zrtt",
 	.parse_qopt	= zrtt_parse_opt,
 	.print_qopt	= zrtt_print_opt,
 	.print_xstats	= zrtt_print_xstats,
+	.print_copt	= zrtt_print_copt,
 };

@@ -15,6 +15,7 @@
 #include "halves.h"
 #include "controller.h"
 #include "law.h"
+#include "shaper.h"
 
 enum zrtt_mode {
 	ZRTT_MODE_ZRTT,
@@ -53,8 +54,10 @@ enum zrtt_hint_policy {
  * @timestamps: take RTTs from TCP timestamps of both directions
  * @ecn: mark ECT packets
  * @split_gso: queue the segments of a GSO packet one by one
+ * @names: know the addresses of flows
  * @ctl: how P_b is found
  * @law: how P_i follows
+ * @shaper: the link behind, if this queue is to be its bottleneck
  */
 struct zrtt_params {
 	u32 mode;
@@ -68,8 +71,10 @@ struct zrtt_params {
 	bool timestamps;
 	bool ecn;
 	bool split_gso;
+	bool names;
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
+	struct zrtt_shaper_params shaper;
 };
 
 /**
@@ -207,6 +212,7 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
 	params->mark_shift = zrtt_log2(zrtt_lowest_bit(params->mark_mask)) >> ZRTT_Q16;
 	zrtt_ctl_derive(&params->ctl);
+	zrtt_shaper_derive(&params->shaper);
 }
 
 /* What `tc qdisc add ... zrtt` without a parameter means. */
@@ -225,6 +231,7 @@ static inline void zrtt_params_init(struct zrtt_params *params)
 			.increment_q30 = ZRTT_PERCENT(2, 1),
 			.decrement_q30 = ZRTT_PERCENT(2, 10),
 		},
+		.shaper = { .raw = true },
 	};
 	zrtt_params_preset(params, ZRTT_MODE_ZRTT);
 	zrtt_params_derive(params);

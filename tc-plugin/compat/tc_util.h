@@ -40,6 +40,8 @@ enum color_attr {
 };
 
 void print_nl(void);
+void tc_print_rate(enum output_type t, const char *key, const char *fmt,
+		   unsigned long long rate);
 
 #define ZRTT_PRINT(name, type)						\
 	int print_color_##name(enum output_type t, enum color_attr color,	\
@@ -53,6 +55,7 @@ void print_nl(void);
 ZRTT_PRINT(0xhex, unsigned long long)
 ZRTT_PRINT(bool, bool)
 ZRTT_PRINT(float, double)
+ZRTT_PRINT(int, int)
 ZRTT_PRINT(lluint, unsigned long long)
 ZRTT_PRINT(string, const char *)
 ZRTT_PRINT(uint, unsigned int)

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import os
-import re
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 
 from frames import (
     AH,
@@ -32,10 +30,12 @@ from frames import (
     ipv6_hint,
     tcp_hint,
 )
+from uapi import ATTRIBUTES
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "tap", "mark", "handshake", "timestamps", "sharing", "late",
+    "classes", "shaper",
 )  # fmt: skip
 
 MODULE_LIFE = ("users", "reload")
@@ -51,15 +51,6 @@ P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
 HINT = 1250
 """In units of 32 us: 40 ms."""
-
-_UAPI = Path(__file__).resolve().parents[2] / "include/uapi/linux/pkt_sched_zrtt.h"
-ATTRIBUTES = {
-    name: (number, int(bits) // 8)
-    for number, (name, bits) in enumerate(
-        re.findall(r"^\tTCA_ZRTT_(\w+),\s*/\* u(\d+),", _UAPI.read_text(), re.MULTILINE), start=1
-    )
-}
-"""Number and size in bytes by name."""
 
 
 # Parameters
@@ -78,7 +69,8 @@ class Parameter:
     def typed(self, end: str) -> str:
         """What to type after zrtt."""
         word = self.low if end == "low" else self.high
-        return word if isinstance(self.low_shown, bool) else f"{self.name} {word}"
+        bare = isinstance(self.low_shown, bool) or self.name == "atm"
+        return word if bare else f"{self.name} {word}"
 
     def shown(self, end: str) -> object:
         """What tc -j shows."""
@@ -108,6 +100,11 @@ PARAMETERS = [
     Parameter("timestamps", "notimestamps", False, "timestamps", True),
     Parameter("ecn", "noecn", False, "ecn", True),
     Parameter("split_gso", "no_split_gso", False, "split_gso", True),
+    Parameter("names", "nonames", False, "names", True),
+    Parameter("bandwidth", "8kbit", 1000, "1tbit", 125_000_000_000),
+    Parameter("overhead", "-64", -64, "256", 256),
+    Parameter("mpu", "0", 0, "256", 256),
+    Parameter("atm", "noatm", "noatm", "ptm", "ptm"),
 ]
 
 _LOW = " ".join(parameter.typed("low") for parameter in PARAMETERS)
@@ -147,6 +144,9 @@ REFUSED_BY_TC = [
     "mark_rtt 0x5",
     "mark_rtt 0x1ffff",
     "feedback 4",
+    "bandwidth 7kbit",
+    "overhead 257",
+    "mpu -1",
     "tupdate",
 ]
 
@@ -166,7 +166,7 @@ class BadAttribute:
 
     def line(self) -> str:
         """As the program nlset reads it."""
-        return f"{ATTRIBUTES[self.name][0]} {self.size} {self.value}"
+        return f"{ATTRIBUTES[self.name].number} {self.size} {self.value}"
 
     def __str__(self) -> str:
         return f"{self.keyword}={self.value}/{self.size}"
@@ -197,24 +197,31 @@ _BAD_VALUES = {
     "TIMESTAMPS": (2, 255),
     "ECN": (2, 255),
     "SPLIT_GSO": (2, 255),
+    "NAMES": (2, 255),
+    "BANDWIDTH": (1, 999, 125_000_000_001, (1 << 64) - 1),
+    "OVERHEAD": (257, U32_MAX - 64, 1 << 31),
+    "MPU": (257, U32_MAX),
+    "ATM": (3, U32_MAX),
 }
 BAD_ATTRIBUTES = [
-    BadAttribute(name, ATTRIBUTES[name][1], value)
+    BadAttribute(name, ATTRIBUTES[name].bytes, value)
     for name, values in _BAD_VALUES.items()
     for value in values
 ] + [
     # good values of the wrong size
     BadAttribute(name, size, 64)
-    for name, (_, right) in ATTRIBUTES.items()
+    for name, right in ATTRIBUTES.items()
     for size in (0, 1, 2, 4, 8)
-    if size != right
+    if size != right.bytes
 ]
-UNKNOWN_ATTRIBUTE_LINE = f"{max(number for number, _ in ATTRIBUTES.values()) + 1} 4 1"
+UNKNOWN_ATTRIBUTE_LINE = f"{len(ATTRIBUTES) + 1} 4 1"
 
 
 # Frames
 
 _PORTS = count(10000)
+
+ESP = 50
 
 NONE, OK, BAD = "none", "ok", "bad"
 
@@ -474,6 +481,17 @@ LOAD_LINE = Frame(9999, payload=bytes(958)).line()
 LATE_FRAMES = [Frame(next(_PORTS), payload=bytes(958)) for _ in range(48)]
 """As long, and of as many flows."""
 
+NAMED_FRAMES = [
+    _v4(_V4, proto=TCP),
+    _v6(_V6),
+    _v4(proto=ESP, payload=bytes(8)),
+    _v4(fragment=100),
+    _v4(tags=((VLAN, 7),)),
+]
+"""TCP and UDP with hints; what has no ports; and a frame with a tag."""
+
+MANY_FRAMES = [Frame(port) for port in range(20000, 25000)]
+
 DATA = {
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
@@ -486,5 +504,7 @@ DATA = {
     "strip_vlan": [case.sent.line() for case in STRIP_CASES if case.device == "a0.5"],
     "ecn": [frame.line() for frame in ECN_FRAMES],
     "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],
+    "named": [frame.line() for frame in NAMED_FRAMES],
+    "many": [frame.line() for frame in MANY_FRAMES],
     "late": [frame.line() for frame in LATE_FRAMES],
 }

@@ -9,7 +9,8 @@ import shutil
 import subprocess
 
 import pytest
-from uapi_contract import ATTRS, ROOT, XSTATS
+from uapi import ATTRIBUTES
+from uapi_contract import ROOT, XSTATS
 
 PAGE = ROOT / "tc-plugin/tc-zrtt.8"
 
@@ -26,7 +27,7 @@ def bold_words(source: str) -> set[str]:
 
 
 def test_every_keyword_has_an_entry() -> None:
-    keywords = {name.lower() for name in ATTRS} - {"alpha_law"}
+    keywords = {name.lower() for name in ATTRIBUTES} - {"alpha_law"}
     assert keywords <= bold_words(section("PARAMETERS"))
 
 

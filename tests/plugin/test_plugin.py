@@ -22,10 +22,13 @@ from qdisc_netlink import (
     qdisc_message,
     qdisc_options,
 )
-from uapi_contract import ATTRS, ROOT, SIZES, XSTATS, pack_option, pack_xstats
+from uapi import ATTRIBUTES
+from uapi_contract import ROOT, XSTATS, pack_option, pack_xstats, unpack_option
 
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
+RAW = (1 << 31) - 1
+ATMS = ["noatm", "atm", "ptm"]
 
 WORDS = {
     "MODE": ["zrtt", "paper", "mrtt", "prto", "blue"],
@@ -39,6 +42,7 @@ FLAGS = {
     "TIMESTAMPS": ("timestamps", "notimestamps"),
     "ECN": ("ecn", "noecn"),
     "SPLIT_GSO": ("split_gso", "no_split_gso"),
+    "NAMES": ("names", "nonames"),
 }
 ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 
@@ -47,7 +51,7 @@ DEFAULT_LINE = (
     "mode zrtt limit 1000 controller pi2 target 15ms tupdate 16ms threshold 100 "
     "freeze 50ms increment 2% decrement 0.2% alpha capped alpha_max 1.25 pth 4% "
     "feedback 2 mark_max 10% flows 16384 hint clamp nomark_rtt nostrip handshake "
-    "notimestamps ecn split_gso"
+    "notimestamps ecn split_gso nonames unlimited raw mpu 0 noatm"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -72,6 +76,11 @@ DEFAULTS = {
     "TIMESTAMPS": 0,
     "ECN": 1,
     "SPLIT_GSO": 1,
+    "NAMES": 0,
+    "BANDWIDTH": 0,
+    "OVERHEAD": RAW,
+    "MPU": 0,
+    "ATM": 0,
 }
 
 
@@ -111,13 +120,12 @@ class Tc:
         kind, options = qdisc_options(request)
         assert kind & NLA_F_NESTED, "strict kernels want the flag"
 
-        names = {number: name for name, number in ATTRS.items()}
+        names = {attribute.number: name for name, attribute in ATTRIBUTES.items()}
         found: dict[str, int] = {}
         for number, payload in parse_attrs(options):
             name = names[number]
             assert name not in found
-            assert len(payload) == SIZES[name], name
-            found[name] = struct.unpack("=B" if SIZES[name] == 1 else "=I", payload)[0]
+            found[name] = unpack_option(name, payload)
         return found
 
     def shown(self, options: dict[str, int], xstats: bytes | None = None, **env: str) -> str:
@@ -181,9 +189,10 @@ def test_help_names_every_keyword(tc: Tc) -> None:
     done, request = tc.add("help")
     assert request is None and done.returncode == 1
     usage = set(re.findall(r"\w+", done.stderr))
-    keywords = {name.lower() for name in ATTRS} - {"alpha_law"}
-    assert keywords | {off for _, off in FLAGS.values()} | {"nomark_rtt"} <= usage
-    assert set().union(*WORDS.values()) <= usage
+    keywords = {name.lower() for name in ATTRIBUTES} - {"alpha_law"}
+    offs = {off for _, off in FLAGS.values()} | {"nomark_rtt", "unlimited", "raw"}
+    assert keywords | offs <= usage
+    assert set().union(*WORDS.values(), ATMS) <= usage
 
 
 def test_nothing_typed_sends_nothing(tc: Tc) -> None:
@@ -192,7 +201,7 @@ def test_nothing_typed_sends_nothing(tc: Tc) -> None:
 
 def test_full_line_sends_every_attribute(tc: Tc) -> None:
     assert tc.sent(DEFAULT_LINE) == DEFAULTS
-    assert DEFAULTS.keys() == ATTRS.keys() - {"ALPHA"}
+    assert DEFAULTS.keys() == ATTRIBUTES.keys() - {"ALPHA"}
 
 
 @pytest.mark.parametrize(
@@ -256,6 +265,22 @@ def test_flags(tc: Tc, name: str) -> None:
         ("nomark_rtt", "MARK_RTT", 0),
         ("mark_rtt 0xff nomark_rtt", "MARK_RTT", 0),
         ("nomark_rtt mark_rtt 0xff", "MARK_RTT", 0xFF),
+        ("bandwidth 8kbit", "BANDWIDTH", 1000),
+        ("bandwidth 8000", "BANDWIDTH", 1000),
+        ("bandwidth 20Mbit", "BANDWIDTH", 2_500_000),
+        ("bandwidth 1.5mbit", "BANDWIDTH", 187_500),
+        ("bandwidth 100gbit", "BANDWIDTH", 12_500_000_000),
+        ("bandwidth 1tbit", "BANDWIDTH", 125_000_000_000),
+        ("bandwidth 2500kbps", "BANDWIDTH", 2_500_000),
+        ("bandwidth 1mbit unlimited", "BANDWIDTH", 0),
+        ("overhead -64", "OVERHEAD", -64),
+        ("overhead 0", "OVERHEAD", 0),
+        ("overhead 256", "OVERHEAD", 256),
+        ("overhead 18 raw", "OVERHEAD", RAW),
+        ("mpu 256", "MPU", 256),
+        ("atm", "ATM", 1),
+        ("atm ptm", "ATM", 2),
+        ("ptm noatm", "ATM", 0),
     ],
 )
 def test_values(tc: Tc, line: str, name: str, value: int) -> None:
@@ -303,6 +328,9 @@ TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
         ("flows", "64..4194304 and a power of two", ["63", "100", "8388608", "0"]),
         ("hint", "clamp | trust | ignore", ["off"]),
         ("mark_rtt", "0..16 adjacent bits", MASKS),
+        ("bandwidth", "8Kbit..1000Gbit", ["0", "7kbit", "1.1tbit", "20%", *NUMBERS]),
+        ("overhead", "-64..256 bytes", ["-65", "257", "x", "1.5", "2147483647"]),
+        ("mpu", "0..256 bytes", ["257", *COUNTS]),
     ],
 )
 def test_refusals_name_the_parameter_and_its_range(
@@ -347,6 +375,10 @@ def test_text_can_be_typed_back_without_loss(tc: Tc) -> None:
     drawn = [{n: rng.randint(*r) for n, r in ranges.items()} for _ in range(60)]
     for values in drawn:
         bits = rng.randint(1, 16)
+        values["BANDWIDTH"] = round(10 ** rng.uniform(3, 11))
+        values["OVERHEAD"] = rng.randint(-64, 256)
+        values["MPU"] = rng.randint(0, 256)
+        values["ATM"] = rng.randint(0, 2)
         values["MARK_RTT"] = ((1 << bits) - 1) << rng.randint(0, 32 - bits)
     for values in [lows, highs, *drawn]:
         options = DEFAULTS | values | {"ALPHA_LAW": ALPHA_FIXED}
@@ -378,6 +410,11 @@ def test_json_options(tc: Tc) -> None:
         "timestamps": False,
         "ecn": True,
         "split_gso": True,
+        "names": False,
+        "bandwidth": 0,
+        "overhead": "raw",
+        "mpu": 0,
+        "atm": "noatm",
     }
     assert all(isinstance(options[name.lower()], bool) for name in FLAGS)
     fixed = DEFAULTS | {"ALPHA_LAW": ALPHA_FIXED, "ALPHA": ALPHA_ONE * 3 // 2}
@@ -385,6 +422,16 @@ def test_json_options(tc: Tc) -> None:
     marked = DEFAULTS | {"MARK_RTT": 0xFFFF0000}
     assert tc.shown_json(marked)["options"]["mark_rtt"] == "0xffff0000"
     assert "hint clamp mark_rtt 0xffff0000 nostrip" in line_of(tc.shown(marked))
+
+
+def test_json_of_a_shaper(tc: Tc) -> None:
+    shaped = DEFAULTS | {"BANDWIDTH": 2_500_000, "OVERHEAD": -4, "MPU": 64, "ATM": 2}
+    options = tc.shown_json(shaped)["options"]
+    assert isinstance(options, dict)
+    assert [options[name] for name in ("bandwidth", "overhead", "mpu", "atm")] == [
+        2_500_000, -4, 64, "ptm",
+    ]  # fmt: skip
+    assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm")
 
 
 def test_words_of_a_newer_kernel(tc: Tc) -> None:

@@ -5,22 +5,13 @@ from __future__ import annotations
 
 import re
 import struct
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
+from uapi import ATTRIBUTES, HEADER
+
+ROOT = HEADER.parents[3]
 
 _TEXT = HEADER.read_text()
 _WIDTHS = {"__u64": "Q", "__u32": "I"}
-
-# TCA_ZRTT_NAME -> number and size in bytes
-ATTRS: dict[str, int] = {}
-SIZES: dict[str, int] = {}
-for _number, (_name, _bits) in enumerate(
-    re.findall(r"^\tTCA_ZRTT_(\w+),\s*/\* u(\d+),", _TEXT, re.MULTILINE), start=1
-):
-    ATTRS[_name] = _number
-    SIZES[_name] = int(_bits) // 8
 
 # (field, struct format) of struct tc_zrtt_xstats, in order
 XSTATS = [
@@ -32,8 +23,17 @@ XSTATS = [
 
 
 def pack_option(name: str, value: int) -> tuple[int, bytes]:
-    """Number and payload of one attribute."""
-    return ATTRS[name], struct.pack("=B" if SIZES[name] == 1 else "=I", value)
+    """Number and payload of one attribute; what is below 0 as its complement."""
+    attribute = ATTRIBUTES[name]
+    return attribute.number, (value % (1 << 8 * attribute.bytes)).to_bytes(
+        attribute.bytes, "little"
+    )
+
+
+def unpack_option(name: str, payload: bytes) -> int:
+    """The value of one attribute, checked for its size."""
+    assert len(payload) == ATTRIBUTES[name].bytes, name
+    return int.from_bytes(payload, "little", signed=name == "OVERHEAD")
 
 
 def pack_xstats(values: dict[str, int]) -> bytes:

@@ -12,17 +12,19 @@ import subprocess
 
 import pytest
 from sources import ROOT
+from uapi import ATTRIBUTES, HEADER
 
-UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
 SOURCE = (ROOT / "sch_zrtt.c").read_text()
 
 _TABLE = re.search(r"zrtt_refusals\[.*?= \{(.*?)\n\};", SOURCE, re.DOTALL)
 MESSAGES: dict[str, str] = (
     dict(re.findall(r'\[TCA_ZRTT_(\w+)\]\s*= "([^"]*)"', _TABLE[1])) if _TABLE else {}
 )
-ATTRIBUTES = re.findall(r"^\tTCA_ZRTT_(\w+),\s+/\*", UAPI.read_text(), re.MULTILINE)
 
-UNITS = {"us": 1, "ms": 1000, "s": 1_000_000, "%": (1 << 30) / 100, "": 1}
+UNITS = {
+    "us": 1, "ms": 1000, "s": 1_000_000, "%": (1 << 30) / 100, "": 1,
+    "kbit": 125, "tbit": 125_000_000_000,
+}  # fmt: skip
 
 # attribute -> (macro of the least value, of the largest, scale of bare numbers)
 RANGES = {
@@ -39,14 +41,18 @@ RANGES = {
     "MARK_MAX": ("0", "TC_ZRTT_P_ONE", 1),
     "FLOWS": ("TC_ZRTT_FLOWS_MIN", "TC_ZRTT_FLOWS_MAX", 1),
     "MARK_RTT": ("0", "TC_ZRTT_MARK_BITS_MAX", 1),
+    "BANDWIDTH": ("TC_ZRTT_BANDWIDTH_MIN", "TC_ZRTT_BANDWIDTH_MAX", 1),
+    "OVERHEAD": ("TC_ZRTT_OVERHEAD_MIN", "TC_ZRTT_OVERHEAD_MAX", 1),
+    "MPU": ("0", "TC_ZRTT_MPU_MAX", 1),
 }
 # attribute -> prefix of the enumerators whose names are the words
 WORDS = {
     "MODE": "TC_ZRTT_MODE_",
     "CONTROLLER": "TC_ZRTT_CTL_",
     "HINT": "TC_ZRTT_HINT_",
+    "ATM": "TC_ZRTT_ATM_",
 }
-FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO")
+FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES")
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
 
@@ -57,9 +63,9 @@ def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     names = sorted({name for low, high, _ in RANGES.values() for name in (low, high)} - {"0"})
     names += ["TC_ZRTT_STEP_MIN", "TC_ZRTT_STEP_MAX", "TC_ZRTT_P_ONE"]
     folder = tmp_path_factory.mktemp("macros")
-    prints = "".join(f'printf("{name} %llu\\n", (unsigned long long){name});' for name in names)
+    prints = "".join(f'printf("{name} %lld\\n", (long long){name});' for name in names)
     (folder / "m.c").write_text(
-        f'#include <stdio.h>\n#include "{UAPI}"\nint main(void) {{ {prints} }}\n'
+        f'#include <stdio.h>\n#include "{HEADER}"\nint main(void) {{ {prints} }}\n'
     )
     subprocess.run(["gcc", "-o", folder / "m", folder / "m.c"], check=True)
     out = subprocess.run([folder / "m"], check=True, capture_output=True, text=True).stdout
@@ -81,7 +87,8 @@ def test_refusal_names_the_parameter(name: str) -> None:
 @pytest.mark.parametrize("name", RANGES)
 def test_refusal_states_the_range(name: str, macro: dict[str, int]) -> None:
     low, high, scale = RANGES[name]
-    ends = re.search(r"([\d.]+)(us|ms|s|%)? to ([\d.]+)(us|ms|s|%)?(?!\S)", MESSAGES[name])
+    number = r"(-?[\d.]+)(us|ms|s|%|kbit|tbit)?"
+    ends = re.search(rf"{number} to {number}(?![^\s,])", MESSAGES[name])
     assert ends, MESSAGES[name]
     said_low = float(ends[1]) * UNITS[ends[2] or ""] * scale
     said_high = float(ends[3]) * UNITS[ends[4] or ""] * scale
@@ -98,7 +105,7 @@ def test_refusal_of_steps_states_the_range(name: str, macro: dict[str, int]) -> 
 
 @pytest.mark.parametrize("name", WORDS)
 def test_refusal_lists_the_words(name: str) -> None:
-    enumerators = re.findall(rf"^\t{WORDS[name]}(\w+),", UAPI.read_text(), re.MULTILINE)
+    enumerators = re.findall(rf"^\t{WORDS[name]}(\w+),", HEADER.read_text(), re.MULTILINE)
     words = re.split(r", | or ", MESSAGES[name].partition(" must be ")[2])
     assert words == [enumerator.lower() for enumerator in enumerators]
 

@@ -18,12 +18,14 @@ ALGORITHM = [
     "fixed.h",
     "hint.h",
     "packet.h",
+    "names.h",
     "hash.h",
     "flow.h",
     "table.h",
     "halves.h",
     "controller.h",
     "law.h",
+    "shaper.h",
     "zrtt.h",
 ]
 TYPES, MATH = "<linux/types.h>", "<linux/math64.h>"

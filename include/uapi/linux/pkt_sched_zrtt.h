@@ -49,6 +49,24 @@ enum tc_zrtt_hint {
 	__TC_ZRTT_HINT_MAX,
 };
 
+/* What the link behind the shaper makes of a packet. */
+enum tc_zrtt_atm {
+	TC_ZRTT_ATM_NONE,	/* nothing */
+	TC_ZRTT_ATM_ATM,	/* cells of 53 bytes, 48 of them payload */
+	TC_ZRTT_ATM_PTM,	/* 65 bytes for 64 */
+	__TC_ZRTT_ATM_MAX,
+};
+
+/* Where the RTT of a flow comes from. */
+enum tc_zrtt_source {
+	TC_ZRTT_SOURCE_NONE,
+	TC_ZRTT_SOURCE_HINT,
+	TC_ZRTT_SOURCE_MARK,
+	TC_ZRTT_SOURCE_TIMESTAMPS,
+	TC_ZRTT_SOURCE_HANDSHAKE,
+	__TC_ZRTT_SOURCE_MAX,
+};
+
 enum {
 	TCA_ZRTT_UNSPEC,
 	TCA_ZRTT_MODE,		/* u32, enum tc_zrtt_mode */
@@ -74,9 +92,37 @@ enum {
 	TCA_ZRTT_SPLIT_GSO,	/* u8, 0 or 1: queue the segments of a GSO packet */
 	TCA_ZRTT_MARK_RTT,	/* u32, bits of skb->mark with the RTT, 32 us; 0 = off */
 	TCA_ZRTT_TIMESTAMPS,	/* u8, 0 or 1: take RTTs from TCP timestamps of both ways */
+	TCA_ZRTT_NAMES,		/* u8, 0 or 1: know the addresses of flows */
+	TCA_ZRTT_BANDWIDTH,	/* u64, bytes per second of the shaper, 0 = none */
+	TCA_ZRTT_OVERHEAD,	/* s32, bytes beside the network layer's, or _RAW */
+	TCA_ZRTT_MPU,		/* u32, least bytes of a packet on the link */
+	TCA_ZRTT_ATM,		/* u32, enum tc_zrtt_atm */
+	TCA_ZRTT_PAD,
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
+
+/*
+ * A live flow is a class, whose minor number is its slot of the table, from 1 on; those in
+ * the first TC_ZRTT_CLASSES_MAX slots are shown. TCA_OPTIONS of a class has:
+ */
+enum {
+	TCA_ZRTT_FLOW_UNSPEC,
+	TCA_ZRTT_FLOW_RTT,	/* u32, RTT_i, microseconds, 0 = none known */
+	TCA_ZRTT_FLOW_SOURCE,	/* u32, enum tc_zrtt_source */
+	TCA_ZRTT_FLOW_RATE,	/* u64, smoothed arrivals, bytes per second */
+	TCA_ZRTT_FLOW_PROB,	/* u32, P_i, Q30, at most TC_ZRTT_P_ONE */
+	TCA_ZRTT_FLOW_PROTOCOL,	/* u8, of IP; this and what follows if names are known */
+	TCA_ZRTT_FLOW_SRC,	/* 4 or 16 bytes as in a packet */
+	TCA_ZRTT_FLOW_DST,	/* 4 or 16 bytes as in a packet */
+	TCA_ZRTT_FLOW_SPORT,	/* be16, where there are ports */
+	TCA_ZRTT_FLOW_DPORT,	/* be16, where there are ports */
+	TCA_ZRTT_FLOW_PAD,
+	__TCA_ZRTT_FLOW_MAX,
+};
+#define TCA_ZRTT_FLOW_MAX	(__TCA_ZRTT_FLOW_MAX - 1)
+
+#define TC_ZRTT_CLASSES_MAX	0xffff
 
 /* Ranges, both ends allowed. */
 #define TC_ZRTT_LIMIT_MIN	1		/* packets */
@@ -98,6 +144,12 @@ enum {
 #define TC_ZRTT_FLOWS_MIN	64		/* slots */
 #define TC_ZRTT_FLOWS_MAX	(1U << 22)	/* slots */
 #define TC_ZRTT_MARK_BITS_MAX	16		/* adjacent bits of mark_rtt, from 0 */
+#define TC_ZRTT_BANDWIDTH_MIN	1000ULL		/* bytes per second; 0 = no shaper */
+#define TC_ZRTT_BANDWIDTH_MAX	125000000000ULL	/* bytes per second */
+#define TC_ZRTT_OVERHEAD_MIN	(-64)		/* bytes */
+#define TC_ZRTT_OVERHEAD_MAX	256		/* bytes */
+#define TC_ZRTT_OVERHEAD_RAW	0x7fffffff	/* packets as long as the kernel counts */
+#define TC_ZRTT_MPU_MAX		256		/* bytes, from 0 */
 
 /*
  * Extended statistics. Fields are only ever appended: a reader accepts a

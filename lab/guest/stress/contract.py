@@ -13,6 +13,7 @@ from dataclasses import dataclass
 KIND = "zrtt"
 P_ONE = 1 << 30
 ALPHA_LIMIT = 4 << 16
+OVERHEAD_RAW = (1 << 31) - 1
 
 NESTED = 0x8000
 TYPE_MASK = 0x3FFF
@@ -29,13 +30,33 @@ class Attribute:
     high: int
     size: int = 4
 
+    @property
+    def values(self) -> int:
+        """That its bytes can have: those below 0 follow the others."""
+        return 1 << 8 * self.size
+
+    def may_be(self, value: int) -> bool:
+        """Whether it may be said, though something else be said after it."""
+        if self.name in ("MARK_RTT", "OVERHEAD"):
+            return True
+        return (0 if self.name == "BANDWIDTH" else self.low) <= value <= self.high
+
     def accepts(self, value: int) -> bool:
         """Whether it may be set to that."""
         if self.name == "FLOWS" and value & (value - 1):
             return False
         if self.name == "MARK_RTT":
             return _adjacent(value)
+        if self.name == "OVERHEAD":
+            return value == OVERHEAD_RAW or self.low <= _signed(value) <= self.high
+        if self.name == "BANDWIDTH" and not value:
+            return True
         return self.low <= value <= self.high
+
+
+def _signed(value: int) -> int:
+    """What 32 bits mean."""
+    return value - (value >> 31 << 32)
 
 
 def _adjacent(mask: int) -> bool:
@@ -67,6 +88,11 @@ _INORDER = (
     Attribute("SPLIT_GSO", 0, 1, size=1),
     Attribute("MARK_RTT", 0, 0xFFFF << 16),
     Attribute("TIMESTAMPS", 0, 1, size=1),
+    Attribute("NAMES", 0, 1, size=1),
+    Attribute("BANDWIDTH", 1000, 125_000_000_000, size=8),
+    Attribute("OVERHEAD", -64, 256),
+    Attribute("MPU", 0, 256),
+    Attribute("ATM", 0, 2),
 )
 ATTRIBUTES = dict(enumerate(_INORDER, start=1))
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -102,7 +128,7 @@ def judge(options: bytes) -> Values | None:
         if attribute is None or kind & NESTED or len(payload) != attribute.size:
             return None
         value = int.from_bytes(payload, "little")
-        if attribute.name != "MARK_RTT" and not attribute.low <= value <= attribute.high:
+        if not attribute.may_be(value):
             return None
         found[kind & TYPE_MASK] = value
         at += length + -length % ALIGN

@@ -34,7 +34,7 @@ def _value(rng: Random, attribute: Attribute) -> int:
     between = rng.randint(attribute.low, attribute.high)
     # most parameters span magnitudes: small values are where the limits are
     small = min(attribute.high, attribute.low + rng.getrandbits(rng.randint(1, 20)))
-    return rng.choice((attribute.low, attribute.high, between, small))
+    return rng.choice((attribute.low, attribute.high, between, small)) % attribute.values
 
 
 def valid(rng: Random) -> Values:
@@ -53,7 +53,7 @@ def _bad_value(rng: Random, attribute: Attribute) -> int:
     anything = rng.getrandbits(8 * attribute.size)
     between = rng.randint(attribute.low, attribute.high)
     ends = (attribute.low - 1, attribute.high + 1)
-    return rng.choice((*ends, anything, between)) % (1 << 8 * attribute.size)
+    return rng.choice((*ends, anything, between)) % attribute.values
 
 
 def _attribute(rng: Random) -> bytes:

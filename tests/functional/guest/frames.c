@@ -5,6 +5,7 @@
  *   frames send DEV [TIMES]   sends each line of stdin TIMES times
  *   frames recv DEV MS        prints what arrives, until MS without a frame
  *   frames sent DEV MS        prints what leaves, from the network header on
+ *   frames times DEV MS       prints when something arrives, us after the first
  *
  * A VLAN tag that the kernel carries beside a received frame is put back.
  */
@@ -20,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #define FRAME_MAX	65536
@@ -100,8 +102,23 @@ static void print_frame(const unsigned char *frame, size_t len, struct msghdr *m
 	print_packet(frame + TAG_OFFSET, len - TAG_OFFSET);
 }
 
-static int receive_frames(const char *dev, int idle_ms, bool sent)
+static void print_time(void)
 {
+	static struct timespec first;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!first.tv_sec)
+		first = now;
+	printf("%ld\n", (now.tv_sec - first.tv_sec) * 1000000 +
+			(now.tv_nsec - first.tv_nsec) / 1000);
+}
+
+enum what { ARRIVED, SENT, TIMES };
+
+static int receive_frames(const char *dev, int idle_ms, enum what what)
+{
+	const bool sent = what == SENT;
 	static unsigned char frame[FRAME_MAX];
 	char control[CMSG_SPACE(sizeof(struct tpacket_auxdata))];
 	const int one = 1, buffer = SOCKET_BUFFER;
@@ -125,7 +142,9 @@ static int receive_frames(const char *dev, int idle_ms, bool sent)
 			err(1, "recvmsg");
 		if (sent != (from.sll_pkttype == PACKET_OUTGOING))
 			continue;
-		if (sent)
+		if (what == TIMES)
+			print_time();
+		else if (sent)
 			print_packet(frame, (size_t)len);
 		else
 			print_frame(frame, (size_t)len, &msg);
@@ -138,8 +157,10 @@ int main(int argc, char **argv)
 	if (argc >= 3 && !strcmp(argv[1], "send"))
 		return send_frames(argv[2], argc > 3 ? atol(argv[3]) : 1);
 	if (argc == 4 && !strcmp(argv[1], "recv"))
-		return receive_frames(argv[2], atoi(argv[3]), false);
+		return receive_frames(argv[2], atoi(argv[3]), ARRIVED);
 	if (argc == 4 && !strcmp(argv[1], "sent"))
-		return receive_frames(argv[2], atoi(argv[3]), true);
-	errx(2, "usage: frames send DEV [TIMES] | recv DEV MS | sent DEV MS");
+		return receive_frames(argv[2], atoi(argv[3]), SENT);
+	if (argc == 4 && !strcmp(argv[1], "times"))
+		return receive_frames(argv[2], atoi(argv[3]), TIMES);
+	errx(2, "usage: frames send DEV [TIMES] | { recv | sent | times } DEV MS");
 }

@@ -63,6 +63,12 @@ listen() {
 	sleep 0.1
 }
 
+# clock FILE: when frames arrive at b, in the background
+clock() {
+	ip netns exec b "$LAB/frames" times b0 700 >"$1" &
+	sleep 0.1
+}
+
 inject() {
 	ip netns exec a "$LAB/frames" send "$@"
 }
