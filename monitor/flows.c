@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+
+#include "flows.h"
+
+const char *const order_words[ORDERS] = {
+	[ORDER_RATE] = "rate",
+	[ORDER_RTT]  = "rtt",
+	[ORDER_PROB] = "prob",
+};
+
+static const char *const sources[] = {
+	[TC_ZRTT_SOURCE_NONE]	    = "none",
+	[TC_ZRTT_SOURCE_HINT]	    = "hint",
+	[TC_ZRTT_SOURCE_MARK]	    = "mark",
+	[TC_ZRTT_SOURCE_TIMESTAMPS] = "timestamps",
+	[TC_ZRTT_SOURCE_HANDSHAKE]  = "handshake",
+};
+
+/* The largest first; by class where they are equal, so that lists stand still. */
+static int compare(__u64 a, __u64 b, const struct flow *x, const struct flow *y)
+{
+	if (a != b)
+		return a < b ? 1 : -1;
+	return x->handle < y->handle ? -1 : x->handle > y->handle;
+}
+
+static int by_rate(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+
+	return compare(x->rate, y->rate, x, y);
+}
+
+static int by_rtt(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+
+	return compare(x->rtt_us, y->rtt_us, x, y);
+}
+
+static int by_prob(const void *a, const void *b)
+{
+	const struct flow *x = a, *y = b;
+
+	return compare(x->prob, y->prob, x, y);
+}
+
+static int (*const orders[ORDERS])(const void *, const void *) = {
+	[ORDER_RATE] = by_rate,
+	[ORDER_RTT]  = by_rtt,
+	[ORDER_PROB] = by_prob,
+};
+
+void flows_sort(struct snapshot *snapshot, enum order order)
+{
+	size_t i;
+
+	for (i = 0; i < snapshot->count; i++) {
+		struct instance *instance = &snapshot->instances[i];
+
+		if (instance->flow_count)
+			qsort(instance->flows, instance->flow_count,
+			      sizeof(*instance->flows), orders[order]);
+	}
+}
+
+/* A newer kernel may know more of them. */
+const char *flow_source(const struct flow *flow)
+{
+	return flow->source < sizeof(sources) / sizeof(*sources) ?
+		sources[flow->source] : "unknown";
+}

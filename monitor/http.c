@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <microhttpd.h>
+
+#include "http.h"
+#include "prometheus.h"
+
+#define CONNECTIONS	16U
+#define TIMEOUT_S	5U	/* of silence */
+#define REQUEST_BYTES	8192U	/* headers and all */
+
+#define LOOPBACK	"127.0.0.1"
+#define ADDRESS_MAX	(INET6_ADDRSTRLEN + 2)	/* in brackets */
+
+#define CONTENT_TYPE	"text/plain; version=0.0.4; charset=utf-8"
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
+			      char *text, size_t len, enum MHD_ResponseMemoryMode memory)
+{
+	struct MHD_Response *response = MHD_create_response_from_buffer(len, text, memory);
+	enum MHD_Result result;
+
+	if (!response)
+		return MHD_NO;
+	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, CONTENT_TYPE);
+	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
+	result = MHD_queue_response(connection, status, response);
+	MHD_destroy_response(response);
+	return result;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned int status,
+			      const char *why)
+{
+	return answer(connection, status, (char *)why, strlen(why), MHD_RESPMEM_PERSISTENT);
+}
+
+static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
+				      const struct devices *devices)
+{
+	struct snapshot snapshot;
+	const char *why = snapshot_take(&snapshot, devices, true);
+	char *text = NULL;
+	size_t len = 0;
+	FILE *out;
+
+	if (!why) {
+		out = open_memstream(&text, &len);
+		if (!out)
+			err(EXIT_FAILURE, "memory");
+		prometheus_print(out, &snapshot);
+		fclose(out);
+	}
+	snapshot_free(&snapshot);
+	return why ? refuse(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, why) :
+		     answer(connection, MHD_HTTP_OK, text, len, MHD_RESPMEM_MUST_FREE);
+}
+
+static enum MHD_Result handle(void *devices, struct MHD_Connection *connection,
+			      const char *path, const char *method, const char *version,
+			      const char *body, size_t *body_len, void **request)
+{
+	(void)version;
+	(void)body;
+	(void)body_len;
+	(void)request;
+	if (strcmp(method, MHD_HTTP_METHOD_GET))
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+	if (strcmp(path, "/metrics"))
+		return refuse(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
+	return answer_metrics(connection, devices);
+}
+
+static bool parse_port(const char *text, in_port_t *port)
+{
+	char *end;
+	long number = strtol(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end || number < 1 || number > 65535)
+		return false;
+	*port = htons(number);
+	return true;
+}
+
+bool http_parse_endpoint(const char *text, struct endpoint *endpoint)
+{
+	struct sockaddr_in v4 = { .sin_family = AF_INET };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+	const char *colon = strrchr(text, ':');
+	bool ok = parse_port(colon ? colon + 1 : text, &v4.sin_port);
+	char address[ADDRESS_MAX] = LOOPBACK;
+	size_t len;
+
+	if (colon)
+		snprintf(address, sizeof(address), "%.*s", (int)(colon - text), text);
+	len = strlen(address);
+	if (*address == '[' && address[len - 1] == ']') {
+		address[len - 1] = '\0';
+		ok = ok && inet_pton(AF_INET6, address + 1, &v6.sin6_addr) == 1;
+		v6.sin6_port = v4.sin_port;
+		memcpy(&endpoint->address, &v6, sizeof(v6));
+		endpoint->len = sizeof(v6);
+	} else {
+		ok = ok && inet_pton(AF_INET, address, &v4.sin_addr) == 1;
+		memcpy(&endpoint->address, &v4, sizeof(v4));
+		endpoint->len = sizeof(v4);
+	}
+	return ok;
+}
+
+void http_serve(const struct endpoint *endpoint, const struct devices *devices)
+{
+	const bool v6 = endpoint->address.ss_family == AF_INET6;
+	struct MHD_Daemon *daemon;
+
+	errno = 0;
+	daemon = MHD_start_daemon(v6 ? MHD_USE_IPv6 : MHD_NO_FLAG, 0, NULL, NULL,
+				  handle, (void *)devices,
+				  MHD_OPTION_SOCK_ADDR, &endpoint->address,
+				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
+				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
+				  MHD_OPTION_END);
+	if (!daemon) {
+		warn("cannot listen");
+		return;
+	}
+	while (MHD_run_wait(daemon, -1) == MHD_YES)
+		;
+	warn("HTTP server failed");
+	MHD_stop_daemon(daemon);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+
+#include <linux/pkt_sched.h>
+
+#include "flows.h"
+#include "json.h"
+#include "text.h"
+
+#define NS_PER_MS	1000000
+
+static void print_handle(FILE *out, const char *name, __u32 handle)
+{
+	char text[TEXT_MAX];
+
+	fprintf(out, ",\"%s\":\"%s\"", name, text_handle(text, handle));
+}
+
+static void print_count(FILE *out, const char *name, __u64 count)
+{
+	fprintf(out, ",\"%s\":%llu", name, count);
+}
+
+static void print_fraction(FILE *out, const char *name, double value)
+{
+	fprintf(out, ",\"%s\":%.9g", name, value);
+}
+
+static void print_address(FILE *out, const char *name, const struct flow *flow,
+			  const __u8 *address)
+{
+	char text[INET6_ADDRSTRLEN];
+	int family = flow->address_len == sizeof(struct in_addr) ? AF_INET : AF_INET6;
+
+	fprintf(out, ",\"%s\":\"%s\"", name,
+		inet_ntop(family, address, text, sizeof(text)));
+}
+
+static void print_flow(FILE *out, const struct flow *flow)
+{
+	fputs("{\"class\":\"zrtt\"", out);
+	print_handle(out, "handle", flow->handle);
+	print_count(out, "rtt_us", flow->rtt_us);
+	fprintf(out, ",\"source\":\"%s\"", flow_source(flow));
+	print_count(out, "rate", flow->rate);
+	print_fraction(out, "prob", (double)flow->prob / TC_ZRTT_P_ONE);
+	if (flow->address_len) {
+		print_count(out, "protocol", flow->protocol);
+		print_address(out, "src", flow, flow->src);
+		print_address(out, "dst", flow, flow->dst);
+	}
+	if (flow->has_ports) {
+		print_count(out, "sport", flow->sport);
+		print_count(out, "dport", flow->dport);
+	}
+	putc('}', out);
+}
+
+static void print_flows(FILE *out, const struct instance *instance, size_t most)
+{
+	size_t i;
+
+	fputs(",\"classes\":[", out);
+	for (i = 0; i < instance->flow_count && i < most; i++) {
+		fputs(i ? "," : "", out);
+		print_flow(out, &instance->flows[i]);
+	}
+	putc(']', out);
+}
+
+/* Names, units and order are those of tc -s -j qdisc show. */
+static void print_instance(FILE *out, const struct instance *instance)
+{
+	const struct tc_zrtt_xstats *st = &instance->xstats;
+
+	fputs("\"kind\":\"zrtt\"", out);
+	print_handle(out, "handle", instance->handle);
+	fputs(",\"dev\":\"", out);
+	text_escape(out, instance->dev);
+	putc('"', out);
+	if (instance->parent == TC_H_ROOT)
+		fputs(",\"root\":true", out);
+	else
+		print_handle(out, "parent", instance->parent);
+	print_count(out, "bytes", instance->bytes);
+	print_count(out, "packets", instance->packets);
+	print_count(out, "drops", instance->queue.drops);
+	print_count(out, "overlimits", instance->queue.overlimits);
+	print_count(out, "requeues", instance->queue.requeues);
+	print_count(out, "backlog", instance->queue.backlog);
+	print_count(out, "qlen", instance->queue.qlen);
+	print_fraction(out, "prob", (double)st->prob / TC_ZRTT_P_ONE);
+	print_count(out, "delay_us", st->delay_us);
+	print_count(out, "dq_rate", st->dq_rate);
+	print_count(out, "packets_in", st->packets_in);
+	print_count(out, "drop_limit", st->drop_limit);
+	print_count(out, "drop_mark", st->drop_mark);
+	print_count(out, "maxq", st->maxq);
+	print_count(out, "ecn_mark", st->ecn_mark);
+	print_fraction(out, "alpha", (double)st->alpha / TC_ZRTT_ALPHA_ONE);
+	print_count(out, "rtt_avg_us", st->rtt_avg_us);
+	print_count(out, "flows", st->flows);
+	print_count(out, "flows_hinted", st->flows_hinted);
+	print_count(out, "flows_marked", st->flows_marked);
+	print_count(out, "flows_timestamps", st->flows_timestamps);
+	print_count(out, "flows_handshake", st->flows_handshake);
+	print_count(out, "evicted", st->evicted);
+	print_count(out, "hint_ok", st->hint_ok);
+	print_count(out, "hint_bad", st->hint_bad);
+	print_count(out, "hint_clamped", st->hint_clamped);
+	print_count(out, "hint_stripped", st->hint_stripped);
+	print_count(out, "idle_events", st->idle_events);
+	print_count(out, "overflow_events", st->overflow_events);
+	print_count(out, "drop_late", st->drop_late);
+	print_count(out, "purged", st->purged);
+	print_count(out, "backlog_packets", st->backlog_packets);
+	if (instance->capacity)
+		print_count(out, "capacity", instance->capacity);
+}
+
+void json_print(FILE *out, const struct snapshot *snapshot, long flows)
+{
+	size_t i;
+
+	for (i = 0; i < snapshot->count; i++) {
+		fprintf(out, "{\"time\":%lld.%03ld,", (long long)snapshot->when.tv_sec,
+			snapshot->when.tv_nsec / NS_PER_MS);
+		print_instance(out, &snapshot->instances[i]);
+		if (flows >= 0)
+			print_flows(out, &snapshot->instances[i], flows);
+		fputs("}\n", out);
+	}
+}

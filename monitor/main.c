@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * zrtt-mon	what zrtt queues do, for people and for monitoring, see zrtt-mon(8).
+ *
+ * It reads what the kernel tells everyone by netlink, needs no privilege and
+ * changes nothing.
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "json.h"
+#include "options.h"
+#include "prometheus.h"
+#include "screen.h"
+#include "textfile.h"
+#include "view.h"
+
+#define FLOWS_IN_TEXT	10	/* unless told otherwise */
+
+static void take(struct snapshot *snapshot, const struct options *options, bool flows)
+{
+	const char *why = snapshot_take(snapshot, &options->devices, flows);
+
+	if (why)
+		errx(EXIT_NONE, "%s", why);
+}
+
+static void flush(void)
+{
+	if (fflush(stdout))
+		err(EXIT_NONE, "standard output");
+}
+
+/* Each text is of what happened since the reading before it. */
+static size_t print_text(const struct options *options)
+{
+	struct snapshot before, now;
+	unsigned long i, count = options->count ?: 1;
+	size_t found = 0;
+
+	take(&before, options, false);
+	for (i = 0; i < count; i++) {
+		clock_sleep_until(before.at_s + options->interval_s);
+		take(&now, options, true);
+		flows_sort(&now, options->order);
+		view_print(stdout, &before, &now, options->order,
+			   options->flows < 0 ? FLOWS_IN_TEXT : options->flows);
+		flush();
+		found += now.count;
+		snapshot_free(&before);
+		before = now;
+	}
+	snapshot_free(&before);
+	return found;
+}
+
+static size_t print_json(const struct options *options)
+{
+	struct snapshot snapshot;
+	unsigned long done = 0;
+	double at_s = clock_s();
+	size_t found = 0;
+
+	for (;;) {
+		take(&snapshot, options, options->flows >= 0);
+		flows_sort(&snapshot, options->order);
+		json_print(stdout, &snapshot, options->flows);
+		flush();
+		found += snapshot.count;
+		snapshot_free(&snapshot);
+		if (++done == options->count)
+			return found;
+		at_s += options->interval_s;
+		clock_sleep_until(at_s);
+	}
+}
+
+/* The file is written even if there is no zrtt: what it said before is not true any more. */
+static size_t print_prometheus(const struct options *options)
+{
+	struct snapshot snapshot;
+	size_t found;
+
+	take(&snapshot, options, true);
+	found = snapshot.count;
+	if (options->file)
+		textfile_write(options->file, &snapshot);
+	else
+		prometheus_print(stdout, &snapshot);
+	flush();
+	snapshot_free(&snapshot);
+	return found;
+}
+
+static void check_devices(const struct devices *devices)
+{
+	size_t i;
+
+	for (i = 0; i < devices->count; i++) {
+		if (!device_index(devices->names[i]))
+			errx(EXIT_NONE, "%s: no such device", devices->names[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct options options;
+	size_t found = 0;
+
+	options_parse(&options, argc, argv);
+	check_devices(&options.devices);
+	switch (options.form) {
+	case FORM_VIEW:
+		if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) {
+			screen_run(&options);
+			return EXIT_SUCCESS;
+		}
+		found = print_text(&options);
+		break;
+	case FORM_JSON:
+		found = print_json(&options);
+		break;
+	case FORM_PROMETHEUS:
+		found = print_prometheus(&options);
+		break;
+	case FORM_LISTEN:
+		http_serve(&options.endpoint, &options.devices);
+		return EXIT_NONE;
+	}
+	if (!found)
+		errx(EXIT_NONE, "no zrtt on %s", options.devices.count ? "these devices" :
+					     "any device");
+	return EXIT_SUCCESS;
+}

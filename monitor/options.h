@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _MONITOR_OPTIONS_H
+#define _MONITOR_OPTIONS_H
+
+#include "flows.h"
+#include "http.h"
+
+#define EXIT_NONE	1	/* there is no zrtt, or the system refused */
+#define EXIT_USAGE	2	/* the command line is wrong */
+
+enum form {
+	FORM_VIEW,
+	FORM_JSON,
+	FORM_PROMETHEUS,
+	FORM_LISTEN,
+};
+
+/**
+ * struct options - the command line
+ * @form: what to do
+ * @devices: that are of interest
+ * @interval_s: between readings
+ * @count: of readings, 0 = for ever
+ * @order: of flows
+ * @flows: to show at most of each instance, below 0 = not said
+ * @file: for FORM_PROMETHEUS, NULL = standard output
+ * @endpoint: for FORM_LISTEN
+ */
+struct options {
+	enum form form;
+	struct devices devices;
+	double interval_s;
+	unsigned long count;
+	enum order order;
+	long flows;
+	const char *file;
+	struct endpoint endpoint;
+};
+
+/*
+ * Read the command line. Ends the program: after --help and --version, and
+ * with the usage on stderr if something is wrong.
+ */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "histogram.h"
+#include "prometheus.h"
+#include "text.h"
+
+#define US_PER_S	1e6
+
+enum unit {
+	UNIT_U32,
+	UNIT_U64,
+	UNIT_US,	/* __u32, shown in seconds */
+	UNIT_Q30,
+	UNIT_Q16,
+};
+
+/* Entries of one name are adjacent and differ by their label. */
+struct metric {
+	const char *name;
+	const char *type;
+	const char *help;
+	const char *label;
+	size_t offset;		/* within struct instance */
+	enum unit unit;
+};
+
+#define FIELD(field)	offsetof(struct instance, field)
+#define XSTAT(field)	offsetof(struct instance, xstats.field)
+
+static const struct metric metrics[] = {
+	{ "zrtt_sent_bytes_total", "counter", "Bytes sent.",
+	  "", FIELD(bytes), UNIT_U64 },
+	{ "zrtt_sent_packets_total", "counter", "Packets sent.",
+	  "", FIELD(packets), UNIT_U64 },
+	{ "zrtt_offered_packets_total", "counter", "Packets offered to the queue.",
+	  "", XSTAT(packets_in), UNIT_U64 },
+	{ "zrtt_marked_packets_total", "counter", "Packets marked CE.",
+	  "", XSTAT(ecn_mark), UNIT_U64 },
+#define DROPPED "zrtt_dropped_packets_total", "counter", \
+	"Packets dropped, by the AQM, as they were late, at the limit, or in a reset."
+	{ DROPPED, ",reason=\"aqm\"", XSTAT(drop_mark), UNIT_U64 },
+	{ DROPPED, ",reason=\"late\"", XSTAT(drop_late), UNIT_U64 },
+	{ DROPPED, ",reason=\"limit\"", XSTAT(drop_limit), UNIT_U64 },
+	{ DROPPED, ",reason=\"reset\"", XSTAT(purged), UNIT_U64 },
+	{ "zrtt_backlog_bytes", "gauge", "Bytes in the queue.",
+	  "", FIELD(queue.backlog), UNIT_U32 },
+	{ "zrtt_backlog_packets", "gauge", "Packets in the queue.",
+	  "", XSTAT(backlog_packets), UNIT_U32 },
+	{ "zrtt_backlog_packets_max", "gauge", "Most packets in the queue so far.",
+	  "", XSTAT(maxq), UNIT_U32 },
+	{ "zrtt_sojourn_seconds", "gauge", "Time in the queue, smoothed.",
+	  "", XSTAT(delay_us), UNIT_US },
+	{ "zrtt_target_seconds", "gauge", "Time in the queue aimed at.",
+	  "", FIELD(target_us), UNIT_US },
+	{ "zrtt_probability_ratio", "gauge", "P_b, the marking probability before RTTs count.",
+	  "", XSTAT(prob), UNIT_Q30 },
+	{ "zrtt_alpha", "gauge", "Exponent of RTT_avg / RTT_i.",
+	  "", XSTAT(alpha), UNIT_Q16 },
+	{ "zrtt_rtt_average_seconds", "gauge", "Mean RTT of live flows, 0 if none is known.",
+	  "", XSTAT(rtt_avg_us), UNIT_US },
+#define FLOWS "zrtt_flows", "gauge", "Live flows, by where their RTT comes from."
+	{ FLOWS, ",source=\"hint\"", XSTAT(flows_hinted), UNIT_U32 },
+	{ FLOWS, ",source=\"mark\"", XSTAT(flows_marked), UNIT_U32 },
+	{ FLOWS, ",source=\"timestamps\"", XSTAT(flows_timestamps), UNIT_U32 },
+	{ FLOWS, ",source=\"handshake\"", XSTAT(flows_handshake), UNIT_U32 },
+	{ FLOWS, ",source=\"none\"", FIELD(flows_unknown), UNIT_U32 },
+	{ "zrtt_evicted_flows_total", "counter", "Live flows that lost their slot to another.",
+	  "", XSTAT(evicted), UNIT_U64 },
+#define HINTS "zrtt_hint_packets_total", "counter", "Packets with a hint."
+	{ HINTS, ",hint=\"valid\"", XSTAT(hint_ok), UNIT_U64 },
+	{ HINTS, ",hint=\"malformed\"", XSTAT(hint_bad), UNIT_U64 },
+	{ "zrtt_clamped_hints_total", "counter", "Hints bounded by what the queue saw itself.",
+	  "", XSTAT(hint_clamped), UNIT_U64 },
+	{ "zrtt_stripped_hints_total", "counter", "Hints removed from packets.",
+	  "", XSTAT(hint_stripped), UNIT_U64 },
+	{ "zrtt_idle_events_total", "counter", "Times the queue ran empty.",
+	  "", XSTAT(idle_events), UNIT_U64 },
+	{ "zrtt_overflow_events_total", "counter", "Arrivals above threshold or limit.",
+	  "", XSTAT(overflow_events), UNIT_U64 },
+};
+
+#define METRICS	(sizeof(metrics) / sizeof(*metrics))
+
+static void print_head(FILE *out, const char *name, const char *type, const char *help)
+{
+	fprintf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+/* @name with @suffix, and all labels, @more among them. */
+static void print_series(FILE *out, const char *name, const char *suffix,
+			 const struct instance *instance, const char *more)
+{
+	char handle[TEXT_MAX], parent[TEXT_MAX];
+
+	fprintf(out, "%s%s{device=\"", name, suffix);
+	text_escape(out, instance->dev);
+	fprintf(out, "\",handle=\"%s\",parent=\"%s\"%s} ",
+		text_handle(handle, instance->handle),
+		text_handle(parent, instance->parent), more);
+}
+
+static void print_value(FILE *out, const struct metric *metric,
+			const struct instance *instance)
+{
+	const char *field = (const char *)instance + metric->offset;
+	__u64 u64;
+	__u32 u32;
+
+	memcpy(&u32, field, sizeof(u32));
+	switch (metric->unit) {
+	case UNIT_U64:
+		memcpy(&u64, field, sizeof(u64));
+		fprintf(out, "%llu\n", u64);
+		break;
+	case UNIT_U32:
+		fprintf(out, "%u\n", u32);
+		break;
+	case UNIT_US:
+		fprintf(out, "%.9g\n", u32 / US_PER_S);
+		break;
+	case UNIT_Q30:
+		fprintf(out, "%.9g\n", (double)u32 / TC_ZRTT_P_ONE);
+		break;
+	case UNIT_Q16:
+		fprintf(out, "%.9g\n", (double)u32 / TC_ZRTT_ALPHA_ONE);
+		break;
+	}
+}
+
+static void print_metrics(FILE *out, const struct snapshot *snapshot)
+{
+	size_t i, j;
+
+	for (i = 0; i < METRICS; i++) {
+		const struct metric *metric = &metrics[i];
+
+		if (!i || strcmp(metric[-1].name, metric->name))
+			print_head(out, metric->name, metric->type, metric->help);
+		for (j = 0; j < snapshot->count; j++) {
+			print_series(out, metric->name, "", &snapshot->instances[j],
+				     metric->label);
+			print_value(out, metric, &snapshot->instances[j]);
+		}
+	}
+}
+
+/* Where nothing is known there is no series, rather than a 0. */
+static void print_capacities(FILE *out, const struct snapshot *snapshot)
+{
+	static const char name[] = "zrtt_capacity_bytes_per_second";
+	size_t i;
+
+	print_head(out, name, "gauge",
+		   "Own bandwidth, or that of the shaper above, or of the link.");
+	for (i = 0; i < snapshot->count; i++) {
+		const struct instance *instance = &snapshot->instances[i];
+
+		if (!instance->capacity)
+			continue;
+		print_series(out, name, "", instance, "");
+		fprintf(out, "%llu\n", instance->capacity);
+	}
+}
+
+static void print_histogram(FILE *out, const char *name, const struct instance *instance)
+{
+	char bound[TEXT_MAX];
+	struct histogram histogram;
+	size_t flows = 0;
+	int i;
+
+	histogram_make(instance, &histogram);
+	for (i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
+		flows += histogram.flows[i];
+		snprintf(bound, sizeof(bound), ",le=\"%.9g\"",
+			 histogram_bound_us(i) / US_PER_S);
+		print_series(out, name, "_bucket", instance, bound);
+		fprintf(out, "%zu\n", flows);
+	}
+	print_series(out, name, "_bucket", instance, ",le=\"+Inf\"");
+	fprintf(out, "%zu\n", histogram.known);
+	print_series(out, name, "_sum", instance, "");
+	fprintf(out, "%.9g\n", histogram.sum_us / US_PER_S);
+	print_series(out, name, "_count", instance, "");
+	fprintf(out, "%zu\n", histogram.known);
+}
+
+static void print_histograms(FILE *out, const struct snapshot *snapshot)
+{
+	static const char name[] = "zrtt_flow_rtt_seconds";
+	size_t i;
+
+	print_head(out, name, "histogram",
+		   "RTTs of the flows that are live now: it falls, too, so take no rate() of it.");
+	for (i = 0; i < snapshot->count; i++)
+		print_histogram(out, name, &snapshot->instances[i]);
+}
+
+void prometheus_print(FILE *out, const struct snapshot *snapshot)
+{
+	print_head(out, "zrtt_mon_build_info", "gauge", "The version of zrtt-mon; always 1.");
+	fprintf(out, "zrtt_mon_build_info{version=\"%s\"} 1\n", ZRTT_MON_VERSION);
+	print_head(out, "zrtt_instances", "gauge", "Queues of the kind zrtt.");
+	fprintf(out, "zrtt_instances %zu\n", snapshot->count);
+	print_metrics(out, snapshot);
+	print_capacities(out, snapshot);
+	print_histograms(out, snapshot);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _MONITOR_RATES_H
+#define _MONITOR_RATES_H
+
+#include <stdbool.h>
+
+#include "snapshot.h"
+
+/* Per second, between two snapshots. */
+struct rates {
+	double bytes;
+	double packets;
+	double ecn_mark;
+	double drop_mark;
+	double drop_late;
+	double drop_limit;
+};
+
+/**
+ * rates_between() - what happened to a qdisc
+ * @before: the earlier snapshot
+ * @now: the later one
+ * @instance: of the later one
+ * @rates: set on success
+ *
+ * Return: whether the qdisc is in both, and the same: another one in its place
+ * has counted less.
+ */
+bool rates_between(const struct snapshot *before, const struct snapshot *now,
+		   const struct instance *instance, struct rates *rates);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _MONITOR_TEXT_H
+#define _MONITOR_TEXT_H
+
+#include <stdio.h>
+
+#include <linux/types.h>
+
+#define TEXT_MAX	32
+
+/*
+ * Three significant digits, with the prefix that suits: 0, 17.3k, 1.05M.
+ * Each writes to TEXT_MAX bytes and returns them.
+ */
+const char *text_number(char *text, double number, const char *unit);
+
+/* Seconds, of microseconds: 250us, 14.8ms, 1.02s. */
+const char *text_time(char *text, __u32 us);
+
+/* Bits per second, of bytes per second. */
+const char *text_rate(char *text, double bytes_per_s);
+
+/* Percent, of Q30. */
+const char *text_prob(char *text, __u32 prob);
+
+/* A handle or a parent as tc writes it. */
+const char *text_handle(char *text, __u32 handle);
+
+/* Print printable ASCII as JSON and Prometheus want it between quotes. */
+void text_escape(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "prometheus.h"
+#include "textfile.h"
+
+#define MODE	0644	/* node_exporter is another user */
+
+/* Whoever reads meanwhile sees the old file or the new one. */
+void textfile_write(const char *path, const struct snapshot *snapshot)
+{
+	struct stat status;
+	char *part;
+	FILE *out;
+	int fd;
+
+	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
+		errx(EXIT_FAILURE, "%s: not a regular file", path);
+	if (asprintf(&part, "%s.XXXXXX", path) < 0)
+		err(EXIT_FAILURE, "%s", path);
+	fd = mkstemp(part);
+	if (fd < 0)
+		err(EXIT_FAILURE, "%s", path);
+	out = fdopen(fd, "w");
+	if (out)
+		prometheus_print(out, snapshot);
+	if (!out || fchmod(fd, MODE) || fflush(out) || ferror(out) || fclose(out) ||
+	    rename(part, path)) {
+		warn("%s", path);
+		unlink(part);
+		exit(EXIT_FAILURE);
+	}
+	free(part);
+}

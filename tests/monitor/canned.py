@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""zrtt-mon with sanitizers, and with files in the place of the kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MONITOR = ROOT / "monitor"
+OUT = ROOT / "out" / "monitor-tests"
+FLAGS = "-g -O1 -Werror -fsanitize=address,undefined -fno-sanitize-recover=all"
+
+
+def build(out: Path, **variables: str) -> Path:
+    """The program, made by its own makefile."""
+    words = [f"{name}={value}" for name, value in variables.items()]
+    subprocess.run(["make", "-s", "-C", MONITOR, f"OUT={out}", *words], check=True)
+    return out / "zrtt-mon"
+
+
+@cache
+def program() -> Path:
+    """The one that reads files."""
+    sources = [path.name for path in MONITOR.glob("*.c") if path.name != "netlink.c"]
+    canned = str(HERE / "canned.c")
+    return build(OUT, SOURCES=" ".join([*sources, canned]), CPPFLAGS="-I.", CFLAGS=FLAGS)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What it said, and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        """All but empty ones, words apart by one space."""
+        return [" ".join(line.split()) for line in self.out.splitlines() if line.strip()]
+
+    @property
+    def objects(self) -> list[dict[str, Any]]:
+        """Lines of JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True)
+class Canned:
+    """A folder of replies."""
+
+    folder: Path
+
+    def reply(self, name: str, number: int, *messages: bytes) -> None:
+        """Answers a dump with messages."""
+        (self.folder / f"{name}.{number}").write_bytes(b"".join(messages))
+
+    def say(self, qdiscs: Sequence[bytes], classes: Sequence[bytes] = ()) -> None:
+        """Answers all dumps alike."""
+        self.reply("qdiscs", 0, *qdiscs)
+        self.reply("classes", 0, *classes)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the program finds the folder by."""
+        return os.environ | {"CANNED": str(self.folder)}
+
+    def run(self, *args: str | Path) -> Said:
+        """Runs the program without a terminal."""
+        done = subprocess.run(
+            [program(), *args], env=self.environment, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+        assert "Sanitizer" not in done.stderr and "runtime error" not in done.stderr, done.stderr
+        return Said(done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the kernel says of qdiscs and classes, as bytes."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+from collections.abc import Mapping
+
+from plugin import uapi_contract
+from plugin.qdisc_netlink import (
+    NLA_F_NESTED,
+    RTM_NEWQDISC,
+    TC_H_ROOT,
+    TCA_KIND,
+    TCA_OPTIONS,
+    TCA_STATS2,
+    TCA_STATS_APP,
+    TCA_STATS_BASIC,
+    TCA_STATS_QUEUE,
+    attr,
+)
+
+RTM_NEWTCLASS = 40
+TCA_STATS_PKT64 = 8
+TCA_HTB_PARMS, TCA_HTB_CEIL64 = 1, 7
+TCA_TBF_PARMS, TCA_TBF_RATE64 = 1, 4
+LOOPBACK = 1
+"""Index of a device that is always there."""
+P_ONE, ALPHA_ONE = 1 << 30, 1 << 16
+SOURCES = ("none", "hint", "mark", "timestamps", "handshake")
+
+_FLOW_ENUM = uapi_contract.HEADER.read_text().split("TCA_ZRTT_FLOW_UNSPEC,")[1].split("}")[0]
+FLOW_ATTRS = {
+    name: number
+    for number, name in enumerate(re.findall(r"^\tTCA_ZRTT_FLOW_(\w+)", _FLOW_ENUM, re.M), start=1)
+}
+
+
+def message(kind: int, body: bytes) -> bytes:
+    """A netlink message, padded."""
+    return struct.pack("=IHHII", 16 + len(body), kind, 2, 0, 0) + body + bytes(-len(body) % 4)
+
+
+def tcm(handle: int, parent: int, ifindex: int) -> bytes:
+    """struct tcmsg."""
+    return struct.pack("=BxxxiIII", 0, ifindex, handle, parent, 0)
+
+
+def nest(kind: int, attrs: Mapping[int, bytes]) -> bytes:
+    """An attribute made of others."""
+    return attr(kind | NLA_F_NESTED, b"".join(attr(*pair) for pair in attrs.items()))
+
+
+def stats(xstats: bytes, sent: tuple[int, int] = (1500, 1), backlog: int = 0) -> bytes:
+    """TCA_STATS2, with bytes and packets sent."""
+    attrs = {
+        TCA_STATS_BASIC: struct.pack("=QII", sent[0], sent[1] & 0xFFFFFFFF, 0),
+        TCA_STATS_PKT64: struct.pack("=Q", sent[1]),
+        TCA_STATS_QUEUE: struct.pack("=IIIII", 3, backlog, 4, 5, 6),
+        TCA_STATS_APP: xstats,
+    }
+    return nest(TCA_STATS2, attrs)
+
+
+def xstats(**values: int) -> bytes:
+    """struct tc_zrtt_xstats; what is not given counts up from 1, so that all differ."""
+    return uapi_contract.pack_xstats(numbered(**values))
+
+
+def numbered(**values: int) -> dict[str, int]:
+    """Its fields."""
+    return {
+        field: values.get(field, number)
+        for number, (field, _) in enumerate(uapi_contract.XSTATS, start=1)
+    }
+
+
+def qdisc(kind: str = "zrtt", *parts: bytes, handle: int = 0x20000, parent: int = TC_H_ROOT,
+          ifindex: int = LOOPBACK) -> bytes:  # fmt: skip
+    """A qdisc, with further attributes."""
+    body = tcm(handle, parent, ifindex) + attr(TCA_KIND, kind.encode() + b"\0") + b"".join(parts)
+    return message(RTM_NEWQDISC, body)
+
+
+def zrtt(sent: tuple[int, int] = (1500, 1), *, handle: int = 0x20000, parent: int = TC_H_ROOT,
+         ifindex: int = LOOPBACK, target_us: int = 15000, rate: int = 0,
+         backlog: int = 0, **fields: int) -> bytes:  # fmt: skip
+    """A zrtt."""
+    number, target = uapi_contract.pack_option("TARGET", target_us)
+    options = {number: target, uapi_contract.ATTRS["RATE64"]: struct.pack("=Q", rate)}
+    return qdisc(
+        "zrtt", nest(TCA_OPTIONS, options), stats(xstats(**fields), sent, backlog),
+        handle=handle, parent=parent, ifindex=ifindex,
+    )  # fmt: skip
+
+
+def tclass(kind: str, options: Mapping[int, bytes], *, handle: int, parent: int) -> bytes:
+    """A class of the first device."""
+    body = tcm(handle, parent, LOOPBACK) + attr(TCA_KIND, kind.encode() + b"\0")
+    return message(RTM_NEWTCLASS, body + nest(TCA_OPTIONS, options))
+
+
+def addresses(protocol: int, src: str, dst: str, ports: tuple[int, int] | None) -> dict[int, bytes]:
+    """What a qdisc with names remembers of a flow."""
+    family = socket.AF_INET6 if ":" in src else socket.AF_INET
+    attrs = {
+        FLOW_ATTRS["PROTOCOL"]: bytes([protocol]),
+        FLOW_ATTRS["SRC"]: socket.inet_pton(family, src),
+        FLOW_ATTRS["DST"]: socket.inet_pton(family, dst),
+    }
+    if ports:
+        attrs[FLOW_ATTRS["SPORT"]] = struct.pack("!H", ports[0])
+        attrs[FLOW_ATTRS["DPORT"]] = struct.pack("!H", ports[1])
+    return attrs
+
+
+def flow(slot: int, rtt_us: int, source: str = "hint", rate: int = 0, prob: int = 0,
+         names: Mapping[int, bytes] | None = None, *, qdisc: int = 0x20000) -> bytes:  # fmt: skip
+    """A live flow."""
+    options = {
+        FLOW_ATTRS["RTT"]: struct.pack("=I", rtt_us),
+        FLOW_ATTRS["SOURCE"]: struct.pack("=I", SOURCES.index(source)),
+        FLOW_ATTRS["RATE"]: struct.pack("=Q", rate),
+        FLOW_ATTRS["PROB"]: struct.pack("=I", prob),
+    }
+    return tclass("zrtt", options | dict(names or {}), handle=qdisc + slot + 1, parent=qdisc)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Damaged replies: whatever the kernel says, nothing is read outside, and output is well-formed.
+
+The program has sanitizers; Canned.run() looks for what they say.
+"""
+
+from __future__ import annotations
+
+import random
+import struct
+
+import pytest
+from canned import Canned
+from messages import TCA_HTB_PARMS, addresses, flow, message, qdisc, tclass, zrtt
+from plugin.qdisc_netlink import RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, TCA_STATS2, attr
+from prometheus_client.parser import text_string_to_metric_families
+
+HEADER = 16
+ROUNDS = 2000
+NAMES = addresses(6, "fd00::1", "fd00::2", (1, 2))
+GOOD = (
+    zrtt(rate=1000),
+    zrtt(handle=0x30000, parent=0x10010),
+    qdisc("htb", handle=0x10000),
+    tclass("htb", {TCA_HTB_PARMS: bytes(44)}, handle=0x10010, parent=0x10000),
+    flow(1, 1000, names=NAMES),
+)
+FORMS = (("-jn1", "-f"), ("--prometheus",), ("-i0.1",))
+
+
+def damaged(random_: random.Random, good: bytes) -> bytes:
+    """A message some bytes of which are others, its own length and type aside."""
+    body = bytearray(good[HEADER:])
+    for _ in range(random_.choice((1, 1, 2, 4, 16))):
+        at = random_.randrange(len(body))
+        body[at] = random_.choice((0, 1, 3, 4, 0x7F, 0x80, 0xFF, random_.randrange(256)))
+    return good[:HEADER] + bytes(body)
+
+
+def assert_well_formed(kernel: Canned) -> None:
+    for args in FORMS:
+        said = kernel.run(*args)
+        assert said.status in (0, 1)
+        if args[0] == "-jn1":
+            assert all(one["kind"] == "zrtt" for one in said.objects)
+        if args[0] == "--prometheus":
+            assert list(text_string_to_metric_families(said.out))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bytes_that_are_others(kernel: Canned, seed: int) -> None:
+    random_ = random.Random(seed)
+    qdiscs = [damaged(random_, random_.choice(GOOD)) for _ in range(ROUNDS // 100)]
+    classes = [damaged(random_, random_.choice(GOOD)) for _ in range(ROUNDS)]
+    kernel.say([*qdiscs, *GOOD], [*classes, *GOOD])
+    assert_well_formed(kernel)
+
+
+@pytest.mark.parametrize("good", GOOD, ids=["bandwidth", "parent", "htb", "class", "flow"])
+def test_messages_that_end_early(kernel: Canned, good: bytes) -> None:
+    """Each with the right length."""
+    kind = struct.unpack_from("=IH", good)[1]
+    cut = [message(kind, good[HEADER:end]) for end in range(HEADER, len(good), 4)]
+    kernel.say([*cut, *GOOD], [*cut, *GOOD])
+    assert_well_formed(kernel)
+
+
+@pytest.mark.parametrize("end", [1, 15, 16, 20, 36, 60, len(GOOD[4]) - 1])
+def test_reply_that_ends_early(kernel: Canned, end: int) -> None:
+    kernel.say(GOOD, [*GOOD, GOOD[4][:end]])
+    shown = kernel.run("-jn1", "-f").objects
+    assert [len(one["classes"]) for one in shown] == [1, 0]
+
+
+@pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 35, 2**16, 2**31, 2**32 - 1])
+def test_lengths_of_messages(kernel: Canned, length: int) -> None:
+    odd = struct.pack("=I", length) + GOOD[0][4:]
+    kernel.say([GOOD[0], odd], [GOOD[4], odd])
+    assert_well_formed(kernel)
+
+
+@pytest.mark.parametrize("nest", [TCA_OPTIONS, TCA_STATS2])
+@pytest.mark.parametrize("garbage", [
+    pytest.param(b"", id="nothing"),
+    pytest.param(b"\1", id="a byte"),
+    pytest.param(bytes(400), id="zeros"),
+    pytest.param(b"\xff" * 400, id="ones"),
+    pytest.param(attr(1, attr(1, attr(1, attr(1, b"")))) * 8, id="nests"),
+    pytest.param(b"".join(attr(kind, b"") for kind in range(64)), id="empty attributes"),
+    pytest.param(b"".join(attr(kind, b"\xff" * 3) for kind in range(64)), id="short attributes"),
+])  # fmt: skip
+def test_garbage_in_nests(kernel: Canned, nest: int, garbage: bytes) -> None:
+    odd = qdisc("zrtt", attr(nest, garbage))
+    kernel.say([odd, *GOOD], [tclass("zrtt", {nest: garbage}, handle=0x20001, parent=0x20000)])
+    assert len(kernel.run("-jn1", "-f").objects) == 3
+    assert_well_formed(kernel)
+
+
+@pytest.mark.parametrize("kind", [b"", b"zrtt", b"zrt\0", b"\0zrtt\0", b"zrtt\0\0", b"z" * 300])
+def test_kinds_that_are_not_zrtt(kernel: Canned, kind: bytes) -> None:
+    body = GOOD[0][HEADER : HEADER + 20] + attr(TCA_KIND, kind)
+    kernel.say([message(RTM_NEWQDISC, body)])
+    said = kernel.run("-jn1")
+    assert (said.status, said.out) == (1, "")
+
+
+@pytest.mark.parametrize("size", [0, 3, 5, 15, 17])
+def test_addresses_of_odd_sizes(kernel: Canned, size: int) -> None:
+    odd = {number: (value + bytes(size))[:size] for number, value in NAMES.items()}
+    kernel.say([GOOD[0]], [flow(1, 1000, names=odd)])
+    (shown,) = kernel.run("-jn1", "-f").objects
+    assert "src" not in shown["classes"][0]
+
+
+def test_refused_dumps_are_reported(kernel: Canned) -> None:
+    (kernel.folder / "classes.0").unlink()
+    kernel.say([GOOD[0]])
+    (kernel.folder / "classes.0").unlink()
+    said = kernel.run("-jn1", "-f")
+    assert (said.status, said.err) == (1, "zrtt-mon: no such dump\n")
+    assert kernel.run("-jn1").status == 0

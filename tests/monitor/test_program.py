@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The program as a user meets it: command line, man page, installation, units."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from canned import MONITOR, ROOT, Canned, program
+from messages import zrtt
+
+PAGE = MONITOR / "zrtt-mon.8"
+UNITS = sorted(MONITOR.glob("*.service")) + sorted(MONITOR.glob("*.timer"))
+COLUMNS = 80
+
+
+@pytest.mark.parametrize(("args", "why"), [
+    (["-i0"], "-i must be 0.1 .. 86400 seconds, not 0"),
+    (["-i", "nan"], "-i must be 0.1 .. 86400 seconds, not nan"),
+    (["-i", "1x"], "-i must be 0.1 .. 86400 seconds, not 1x"),
+    (["-n0"], "-n must be a number from 1 on, not 0"),
+    (["-n", "99999999999999999999"], "-n must be a number from 1 on, not 99999999999999999999"),
+    (["-f-1"], "-f must be a number from 0 on, not -1"),
+    (["-s", "name"], "-s must be rate, rtt or prob, not name"),
+    (["-j", "--prometheus"], "only one of -j, --prometheus and --listen"),
+    (["--listen", "9788", "-j"], "only one of -j, --prometheus and --listen"),
+    (["--prometheus", "-i2"], "-i, -n, -f and -s are for the view and for -j"),
+    (["--listen", "9788", "-f"], "-i, -n, -f and -s are for the view and for -j"),
+    *[(["--listen", bad], f"--listen must be [ADDRESS:]PORT, not {bad}")
+      for bad in ("", "x", "0", "65536", "-1", "80x", ":80", "host:80", "1.2.3:80", "::1:80",
+                  "[::1:80", "[]:80", "[127.0.0.1]:80", "[" + "f" * 99 + "]:80")],
+    (["--frobnicate"], "unrecognized option '--frobnicate'"),
+])  # fmt: skip
+def test_wrong_command_line(kernel: Canned, args: list[str], why: str) -> None:
+    said = kernel.run(*args)
+    first, usage, *_ = said.err.splitlines()
+    assert (said.status, said.out, first) == (2, "", f"zrtt-mon: {why}")
+    assert usage.startswith("Usage: zrtt-mon ")
+
+
+def test_help_and_version(kernel: Canned) -> None:
+    assert kernel.run("--help").out.startswith("Usage: zrtt-mon ")
+    version = re.search(r'PACKAGE_VERSION="(.*)"', (ROOT / "dkms.conf").read_text())
+    assert version and kernel.run("--version").out == f"zrtt-mon {version[1]}\n"
+
+
+@pytest.mark.parametrize("args", [["-i0.1"], ["-jn1"], ["-jn2", "-i0.1"], ["--prometheus"]])
+def test_no_zrtt(kernel: Canned, args: list[str]) -> None:
+    said = kernel.run(*args)
+    assert (said.status, said.err) == (1, "zrtt-mon: no zrtt on any device\n")
+
+
+def test_no_zrtt_on_that_device(kernel: Canned) -> None:
+    said = kernel.run("-jn1", "lo")
+    assert (said.status, said.err) == (1, "zrtt-mon: no zrtt on these devices\n")
+
+
+def test_unknown_device(kernel: Canned) -> None:
+    kernel.say([zrtt()])
+    said = kernel.run("-jn1", "lo", "eth-none")
+    assert (said.status, said.err) == (1, "zrtt-mon: eth-none: no such device\n")
+
+
+def test_only_what_is_asked_for(kernel: Canned) -> None:
+    kernel.say([zrtt()])
+    assert kernel.run("-jn1", "lo").status == 0
+
+
+def test_full_disk_is_reported(kernel: Canned) -> None:
+    kernel.say([zrtt()])
+    for form in ("-jn1 lo", "--prometheus", "-i0.1"):
+        done = subprocess.run(
+            f"{program()} {form} >/dev/full", shell=True, env=kernel.environment,
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (
+            1, "zrtt-mon: standard output: No space left on device\n",
+        )  # fmt: skip
+
+
+# Man page
+
+
+@pytest.mark.parametrize("command", [["man", "--warnings", "-l"], ["mandoc", "-Tlint"]])
+def test_man_page_formats_silently(command: list[str]) -> None:
+    done = subprocess.run(
+        [*command, PAGE], check=True, capture_output=True, text=True,
+        env=os.environ | {"LC_ALL": "C.UTF-8", "MANWIDTH": str(COLUMNS)},
+    )  # fmt: skip
+    assert done.stderr + (done.stdout if command[0] == "mandoc" else "") == ""
+
+
+def test_man_page_has_all_options() -> None:
+    page = PAGE.read_text().replace("\\-", "-")
+    options = re.findall(r'\{ "(\w+)",', (MONITOR / "options.c").read_text())
+    assert len(options) >= 9
+    for option in options:
+        assert f"--{option}" in page, option
+
+
+def test_man_page_has_all_metrics(kernel: Canned) -> None:
+    kernel.say([zrtt()])
+    page = PAGE.read_text()
+    for name in re.findall(r"^# TYPE (\w+)", kernel.run("--prometheus").out, re.MULTILINE):
+        assert name in page, name
+
+
+def test_man_page_fits() -> None:
+    assert max(map(len, PAGE.read_text().splitlines())) <= COLUMNS
+
+
+# Installation
+
+
+def test_install_and_uninstall(tmp_path: Path) -> None:
+    def make(target: str) -> None:
+        variables = [f"DESTDIR={tmp_path}/root", "PREFIX=/usr/local", f"OUT={tmp_path}/out"]
+        subprocess.run(["make", "-s", "-C", MONITOR, target, *variables], check=True)
+
+    def installed() -> list[str]:
+        root = tmp_path / "root"
+        return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
+
+    make("install")
+    assert installed() == [
+        "usr/local/lib/systemd/system/zrtt-mon-textfile.service",
+        "usr/local/lib/systemd/system/zrtt-mon-textfile.timer",
+        "usr/local/lib/systemd/system/zrtt-mon.service",
+        "usr/local/sbin/zrtt-mon",
+        "usr/local/share/man/man8/zrtt-mon.8",
+        "usr/local/share/zrtt/grafana-zrtt.json",
+    ]
+    unit = tmp_path / "root/usr/local/lib/systemd/system/zrtt-mon.service"
+    assert "ExecStart=/usr/local/sbin/zrtt-mon " in unit.read_text()
+    make("uninstall")
+    assert installed() == []
+
+
+@pytest.fixture(scope="module")
+def units(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """As installed, but for a program that is there and a page that is not."""
+    folder = tmp_path_factory.mktemp("units")
+    for unit in UNITS:
+        text = unit.read_text().replace("/usr/sbin/zrtt-mon", "/bin/true")
+        (folder / unit.name).write_text(text.replace("Documentation=man:zrtt-mon(8)\n", ""))
+    return sorted(folder.iterdir())
+
+
+def test_systemd_takes_the_units(units: list[Path]) -> None:
+    done = subprocess.run(
+        ["systemd-analyze", "verify", *units], capture_output=True, text=True, check=False
+    )
+    ours = [line for line in done.stderr.splitlines() if "zrtt" in line]
+    assert (done.returncode, ours) == (0, [])
+
+
+def test_service_is_locked_in(units: list[Path]) -> None:
+    service = next(unit for unit in units if unit.name == "zrtt-mon.service")
+    command = ["systemd-analyze", "security", "--offline=yes", "--threshold=15", service]
+    subprocess.run(command, check=True, capture_output=True)

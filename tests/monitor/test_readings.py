@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What is read is shown: one kernel's words, as text and as JSON."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from canned import Canned
+from messages import (
+    ALPHA_ONE,
+    P_ONE,
+    TCA_HTB_CEIL64,
+    TCA_HTB_PARMS,
+    TCA_TBF_PARMS,
+    TCA_TBF_RATE64,
+    addresses,
+    flow,
+    nest,
+    numbered,
+    qdisc,
+    tclass,
+    zrtt,
+)
+from plugin.qdisc_netlink import TCA_OPTIONS
+
+TCP, UDP, GRE = 6, 17, 47
+RATESPEC = "=BBHhHI"
+MBIT = 125_000
+
+
+def ratespec(rate: int) -> bytes:
+    """struct tc_ratespec."""
+    return struct.pack(RATESPEC, 0, 1, 0, 0, 0, rate)
+
+
+def htb_class(ceil: int, ceil64: int | None = None) -> bytes:
+    """Class 1:10, which may send so many bytes per second."""
+    options = {TCA_HTB_PARMS: ratespec(1) + ratespec(ceil) + bytes(20)}
+    if ceil64:
+        options[TCA_HTB_CEIL64] = struct.pack("=Q", ceil64)
+    return tclass("htb", options, handle=0x10010, parent=0x10001)
+
+
+def tbf(rate: int, rate64: int | None = None, **place: int) -> bytes:
+    """A tbf of so many bytes per second."""
+    options = {TCA_TBF_PARMS: ratespec(rate) + ratespec(0) + bytes(12)}
+    if rate64:
+        options[TCA_TBF_RATE64] = struct.pack("=Q", rate64)
+    return qdisc("tbf", nest(TCA_OPTIONS, options), **place)
+
+
+def test_json_has_every_statistic(kernel: Canned) -> None:
+    kernel.say([zrtt((3000, 2**33), backlog=99)])
+    (shown,) = kernel.run("-jn1").objects
+    expected = numbered() | {"bytes": 3000, "packets": 2**33, "qlen": 3, "backlog": 99}
+    expected |= {"drops": 4, "requeues": 5, "overlimits": 6}
+    expected["prob"] /= P_ONE
+    expected["alpha"] /= ALPHA_ONE
+    for name, value in expected.items():
+        assert shown.pop(name) == pytest.approx(value), name
+    assert shown.pop("time") > 1.7e9
+    assert shown == {"kind": "zrtt", "handle": "2:", "dev": "lo", "root": True}
+
+
+def test_json_names_the_parent(kernel: Canned) -> None:
+    kernel.say([zrtt(handle=0x80010000, parent=0x10010), zrtt(handle=0, parent=0x3)])
+    first, second = kernel.run("-jn1").objects
+    assert (first["handle"], first["parent"]) == ("8001:", "1:10")
+    assert (second["handle"], second["parent"]) == ("0:", ":3")
+    assert "root" not in first
+
+
+def test_json_lists_flows_if_asked_to(kernel: Canned) -> None:
+    flows = [
+        flow(0, 20_000, "hint", 1000, P_ONE // 4, addresses(TCP, "10.0.0.1", "10.0.0.2", (5, 80))),
+        flow(25, 0, "none", 2000, 0, addresses(GRE, "fd00::1", "fd00::2", None)),
+        flow(7, 30_000, "timestamps", 500, 0),
+    ]
+    kernel.say([zrtt()], flows)
+    assert "classes" not in kernel.run("-jn1").objects[0]
+    (shown,) = kernel.run("-jn1", "-f").objects
+    gre, tcp, unnamed = shown["classes"]
+    assert tcp == {
+        "class": "zrtt", "handle": "2:1", "rtt_us": 20_000, "source": "hint", "rate": 1000,
+        "prob": 0.25, "protocol": TCP, "src": "10.0.0.1", "dst": "10.0.0.2", "sport": 5,
+        "dport": 80,
+    }  # fmt: skip
+    assert (gre["handle"], gre["source"], gre["src"]) == ("2:1a", "none", "fd00::1")
+    assert "sport" not in gre
+    assert "src" not in unnamed
+    assert unnamed["source"] == "timestamps"
+
+
+@pytest.mark.parametrize(("order", "handles"), [
+    ("rate", ["2:3", "2:1", "2:2"]), ("rtt", ["2:2", "2:3", "2:1"]), ("prob", ["2:1", "2:2", "2:3"])
+])  # fmt: skip
+def test_flows_are_sorted(kernel: Canned, order: str, handles: list[str]) -> None:
+    kernel.say(
+        [zrtt()], [flow(0, 10, "hint", 5, 9), flow(1, 30, "hint", 4, 8), flow(2, 20, "hint", 6)]
+    )
+    (shown,) = kernel.run("-jn1", "-f", "-s", order).objects
+    assert [each["handle"] for each in shown["classes"]] == handles
+    (shown,) = kernel.run("-jn1", "-f2", "-s", order).objects
+    assert [each["handle"] for each in shown["classes"]] == handles[:2]
+
+
+def test_flows_are_those_of_their_qdisc(kernel: Canned) -> None:
+    other = tclass("htb", {}, handle=0x20005, parent=0x20000)
+    kernel.say(
+        [zrtt(), zrtt(handle=0x30000, parent=0x10003)],
+        [flow(0, 1000), other, flow(1, 1000, qdisc=0x30000), flow(2, 1000)],
+    )
+    found = [
+        [each["handle"] for each in one["classes"]] for one in kernel.run("-jn1", "-f").objects
+    ]
+    assert found == [["2:1", "2:3"], ["3:2"]]
+
+
+def test_other_qdiscs_are_passed_over(kernel: Canned) -> None:
+    kernel.say([qdisc("fq_codel"), zrtt(), qdisc("zrttx", handle=0x40000)])
+    assert [one["handle"] for one in kernel.run("-jn1").objects] == ["2:"]
+
+
+def test_device_that_vanished_is_passed_over(kernel: Canned) -> None:
+    kernel.say([zrtt(ifindex=2**31 - 1), zrtt(handle=0x50000)])
+    assert [one["handle"] for one in kernel.run("-jn1").objects] == ["5:"]
+
+
+# What it may send
+
+
+@pytest.mark.parametrize(("qdiscs", "classes", "capacity"), [
+    pytest.param([zrtt(rate=5 * MBIT)], [], 5 * MBIT, id="its own"),
+    pytest.param([zrtt(rate=5 * MBIT, parent=0x10010), qdisc("htb", handle=0x10000)],
+                 [htb_class(9 * MBIT)], 5 * MBIT, id="its own below htb"),
+    pytest.param([zrtt(parent=0x10010), qdisc("htb", handle=0x10000)],
+                 [htb_class(9 * MBIT)], 9 * MBIT, id="htb"),
+    pytest.param([qdisc("htb", handle=0x10000), zrtt(parent=0x10010)],
+                 [htb_class(2**32 - 1, 2**33)], 2**33, id="htb beyond 32 bits"),
+    pytest.param([tbf(4 * MBIT, handle=0x10000), zrtt(parent=0x10001)], [], 4 * MBIT, id="tbf"),
+    pytest.param([tbf(2**32 - 1, 2**34, handle=0x10000), zrtt(parent=0x10001)], [], 2**34,
+                 id="tbf beyond 32 bits"),
+    pytest.param([qdisc("htb", handle=0x10000), qdisc("prio", handle=0x30000, parent=0x10010),
+                  zrtt(parent=0x30001)], [htb_class(9 * MBIT)], 9 * MBIT, id="prio below htb"),
+    pytest.param([tbf(7 * MBIT, handle=0x30000, parent=0x10010), qdisc("htb", handle=0x10000),
+                  zrtt(parent=0x30001)], [htb_class(9 * MBIT)], 7 * MBIT, id="the nearest"),
+    pytest.param([zrtt(parent=0x10010), qdisc("htb", handle=0x10000)], [], None, id="no class"),
+    pytest.param([zrtt(parent=0x10010)], [], None, id="no parent"),
+    pytest.param([zrtt(parent=0x30001), qdisc("prio", handle=0x30000, parent=0x30001)], [], None,
+                 id="a circle"),
+])  # fmt: skip
+def test_capacity(
+    kernel: Canned, qdiscs: list[bytes], classes: list[bytes], capacity: int | None
+) -> None:
+    kernel.say(qdiscs, classes)
+    (shown,) = kernel.run("-jn1").objects
+    assert shown.get("capacity") == capacity

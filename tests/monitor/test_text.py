@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The view as text: numbers in words, bars, flows."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from canned import Canned, Said
+from messages import P_ONE, addresses, flow, qdisc, stats, xstats, zrtt
+
+TCP, UDP, GRE = 6, 17, 47
+MBIT = 125_000
+
+
+def lines_of(said: Said, first: str) -> list[str]:
+    """The rest of the lines that begin with a word or two."""
+    return [line.removeprefix(first).strip() for line in said.lines if line.startswith(first)]
+
+
+def shown(kernel: Canned, first: str, **fields: int) -> str:
+    """A line about a zrtt with some statistics."""
+    kernel.say([zrtt(**fields)])
+    (line,) = lines_of(kernel.run("-i0.1"), first)
+    return line
+
+
+def test_each_instance_has_a_heading(kernel: Canned) -> None:
+    kernel.say([zrtt(), zrtt(handle=0x80010000, parent=0x10010)])
+    headings = [line for line in kernel.run("-i0.1").out.splitlines() if line[:1].strip()]
+    assert headings == ["lo: zrtt 2: parent root", "lo: zrtt 8001: parent 1:10"]
+
+
+def test_throughput_is_that_between_readings(kernel: Canned) -> None:
+    before = zrtt((1000, 10), rate=20 * MBIT, packets_in=10, ecn_mark=1, drop_mark=2)
+    after = zrtt((1000 + 10 * MBIT, 110), rate=20 * MBIT, packets_in=10, ecn_mark=21, drop_mark=7)
+    kernel.reply("qdiscs", 0, before)
+    kernel.reply("qdiscs", 1, after)
+    said = kernel.run()
+    (throughput,) = lines_of(said, "throughput")
+    rate, share, packets = re.fullmatch(
+        r"([\d.]+)Mbit/s of 20.0Mbit/s, ([\d.]+)%; ([\d.]+) packets/s", throughput
+    ).groups()  # type: ignore[union-attr]
+    assert float(rate) == pytest.approx(10, rel=0.1)
+    assert float(share) == pytest.approx(50, rel=0.1)
+    assert float(packets) == pytest.approx(100, rel=0.1)
+    (events,) = lines_of(said, "per second")
+    marks, drops = map(float, re.findall(r"([\d.]+) marks; drops: ([\d.]+) by AQM", events)[0])
+    assert marks == pytest.approx(20, rel=0.1)
+    assert drops == pytest.approx(5, rel=0.1)
+
+
+def test_another_qdisc_in_its_place_has_no_throughput_yet(kernel: Canned) -> None:
+    kernel.reply("qdiscs", 0, zrtt((5000, 10), packets_in=10))
+    kernel.reply("qdiscs", 1, zrtt((6000, 5), packets_in=5))
+    kernel.reply("qdiscs", 2, zrtt((7000, 6), packets_in=6))
+    said = kernel.run("-i0.1", "-n2")
+    assert len(lines_of(said, "queue")) == 2
+    assert len(lines_of(said, "throughput")) == 1
+
+
+def test_unknown_capacity_is_not_compared(kernel: Canned) -> None:
+    assert " of " not in shown(kernel, "throughput")
+
+
+@pytest.mark.parametrize(("us", "text"), [
+    (0, "0 us"), (999, "999 us"), (1000, "1.00 ms"), (9994, "9.99 ms"), (9996, "10.0 ms"),
+    (99_960, "100 ms"), (999_900, "1000 ms"), (1_000_000, "1.00 s"), (2**32 - 1, "4295 s"),
+])  # fmt: skip
+def test_times(kernel: Canned, us: int, text: str) -> None:
+    assert shown(kernel, "queue", delay_us=us).startswith(f"sojourn {text}, target 15.0 ms")
+
+
+@pytest.mark.parametrize(("count", "text"), [
+    (0, "0B"), (999, "999B"), (1000, "1.00kB"), (37_900, "37.9kB"), (999_600, "1.00MB"),
+    (2**32 - 1, "4.29GB"),
+])  # fmt: skip
+def test_numbers(kernel: Canned, count: int, text: str) -> None:
+    assert f"; 7 packets, {text}; most 8" in shown(
+        kernel, "queue", backlog=count, backlog_packets=7, maxq=8
+    )
+
+
+def test_marking(kernel: Canned) -> None:
+    line = shown(kernel, "marking", prob=P_ONE // 200, alpha=1 << 15)
+    assert line == "P_b 0.50%, alpha 0.50"
+
+
+def test_flows_and_where_their_rtts_come_from(kernel: Canned) -> None:
+    fields = {"flows": 30, "flows_hinted": 12, "flows_marked": 3, "flows_timestamps": 4,
+              "flows_handshake": 5, "rtt_avg_us": 80_000}  # fmt: skip
+    assert shown(kernel, "flows", **fields) == "30, mean RTT 80.0 ms"
+    assert shown(kernel, "RTTs from", **fields) == (
+        "hint 12, mark 3, timestamps 4, handshake 5, none 6"
+    )
+
+
+def test_sums_that_disagree_do_no_harm(kernel: Canned) -> None:
+    assert shown(kernel, "RTTs from", flows=1, flows_hinted=2**32 - 1).endswith("none 0")
+
+
+def test_histogram(kernel: Canned) -> None:
+    rtts = [0, 500, 501, 1000, 4001, *[3000] * 10, 4_000_000]
+    kernel.say([zrtt()], [flow(slot, rtt) for slot, rtt in enumerate(rtts)])
+    lines = kernel.run("-i0.1", "-f0").lines
+    bars = lines[lines.index("RTT up to flows") + 1 :]
+    assert bars[:5] == [
+        "500 us 1 ####", "1.00 ms 2 ########", "2.00 ms 0", f"4.00 ms 10 {'#' * 40}",
+        "8.00 ms 1 ####",
+    ]  # fmt: skip
+    assert bars[-1] == "longer 1 ####"
+    assert len(bars) == 14
+
+
+def test_no_histogram_of_nothing(kernel: Canned) -> None:
+    kernel.say([zrtt()], [flow(0, 0)])
+    assert "RTT up to" not in kernel.run("-i0.1").out
+
+
+@pytest.mark.parametrize(("names", "text"), [
+    (addresses(TCP, "10.0.0.1", "10.0.0.2", (50000, 80)), "tcp 10.0.0.1:50000 > 10.0.0.2:80"),
+    (addresses(UDP, "fd00::1", "fd00::2", (1, 2)), "udp [fd00::1]:1 > [fd00::2]:2"),
+    (addresses(GRE, "10.0.0.1", "10.0.0.2", None), "protocol 47 10.0.0.1 > 10.0.0.2"),
+    ({}, "2:c"),
+])  # fmt: skip
+def test_flow(kernel: Canned, names: dict[int, bytes], text: str) -> None:
+    kernel.say([zrtt()], [flow(11, 20_000, "handshake", MBIT, P_ONE // 50, names)])
+    said = kernel.run("-i0.1")
+    assert "RTT from P_i rate flow, 1 by rate" in said.lines
+    assert said.lines[-1] == f"20.0 ms handshake 2.00% 1.00Mbit/s {text}"
+
+
+def test_flow_without_rtt(kernel: Canned) -> None:
+    kernel.say([zrtt()], [flow(11, 0, "none")])
+    assert kernel.run("-i0.1").lines[-1] == "- none 0.00% 0bit/s 2:c"
+
+
+@pytest.mark.parametrize(("args", "count"), [((), 10), (("-f3",), 3), (("-f",), 50)])
+def test_first_flows_are_listed(kernel: Canned, args: tuple[str, ...], count: int) -> None:
+    kernel.say([zrtt()], [flow(slot, 1000) for slot in range(50)])
+    assert len(lines_of(kernel.run("-i0.1", *args), "1.00 ms hint")) == count
+
+
+@pytest.mark.parametrize(("length", "prob"), [
+    (0, "0.00%"), (96, "0.00%"), (100, "10.00%"), (150, "10.00%"), (400, "10.00%"),
+])  # fmt: skip
+def test_statistics_of_other_versions(kernel: Canned, length: int, prob: str) -> None:
+    """Shorter ones are older, longer ones newer: what is there is read."""
+    given = (xstats(prob=P_ONE // 10) + bytes(400))[:length]
+    kernel.say([qdisc("zrtt", stats(given))])
+    (line,) = lines_of(kernel.run("-i0.1"), "marking")
+    assert line.startswith(f"P_b {prob}, ")
