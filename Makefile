@@ -4,7 +4,8 @@
 #   make demo      set up, build, and show ZRTT against its rivals (out/)
 #   make test      set up, build, and run all tests
 #   make           the module and the tc plugin, for the running kernel
-#   make install   both, with man page and completion
+#   make install   both, zrtt-mon, zrtt-check and the recipes; needs libnl-3-dev libncurses-dev
+#                  libmicrohttpd-dev
 #   make uninstall       all that any of these installs
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent   it, with its man page and systemd unit
@@ -36,13 +37,14 @@ export DESTDIR PREFIX MANDIR
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev pkgconf
+DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev libncurses-dev \
+	libmicrohttpd-dev pkgconf
 MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
-.PHONY: all modules plugin agent cc demo test bench bench-check fuzz conservation flood long-run \
-	stress tdc module-life user install install-user install-plugin install-agent install-cc uninstall \
+.PHONY: all modules plugin agent monitor cc demo test bench bench-check fuzz conservation flood long-run \
+	stress tdc module-life user install install-user install-plugin install-tools install-agent install-cc uninstall \
 	deb clean check-kernel help
 
 all: modules plugin
@@ -56,8 +58,11 @@ plugin:
 agent:
 	$(MAKE) -C agent
 
+monitor:
+	$(MAKE) -C monitor
+
 # All that is no kernel's.
-user: plugin agent
+user: plugin monitor agent
 
 cc: check-kernel
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/cc modules
@@ -107,20 +112,25 @@ tdc:
 module-life:
 	$(MAKE) -C tests ARGS=functional/test_life.py MODULE_LOADS=1000
 
-install: modules install-plugin
+install: modules install-plugin install-tools
 	$(INSTALL_MODULES) M=$(CURDIR)
 	$(if $(DESTDIR),,depmod -a)
 
-install-plugin: plugin
+install-plugin:
 	$(MAKE) -C tc-plugin install
 	$(MAKE) -C completion install-tc
 
+install-tools:
+	$(MAKE) -C monitor install
+	$(MAKE) -C recipes install
+	$(MAKE) -C completion install-zrtt-mon install-zrtt-check install-zrtt-link
+
 # Apart, as senders need no module and routers no agent.
-install-agent: agent
+install-agent:
 	$(MAKE) -C agent install
 	$(MAKE) -C completion install-zrtt-agent
 
-install-user: install-plugin install-agent
+install-user: install-plugin install-tools install-agent
 
 install-cc: cc
 	$(INSTALL_MODULES) M=$(CURDIR)/cc
@@ -130,7 +140,7 @@ uninstall:
 	rm -f $(foreach module,$(MODULES),$(addprefix $(DESTDIR)/lib/modules/*/, \
 		updates/$(module).ko* extra/$(module).ko*))
 	$(if $(DESTDIR),,depmod -a)
-	$(foreach part,tc-plugin agent completion,$(MAKE) -C $(part) uninstall &&) true
+	$(foreach part,tc-plugin monitor recipes agent completion,$(MAKE) -C $(part) uninstall &&) true
 
 deb:
 	@lab/setup.sh $(DEB_PACKAGES)
