@@ -97,11 +97,12 @@ struct zrtt_seen {
  * @now_ns: the clock as arrivals read it last
  * @now_jiffies: the jiffy in which they did
  * @now_left: arrivals that may still go by it
- * @dq_jiffies: when dequeue looked at the clock last
+ * @dq_jiffies: when dequeue looked at the clock last, or not now: it is to look again
  * @dq_epoch: epoch of the last look at the clock
  * @dq_bytes: bytes dequeued before it
  * @dq_rate: bytes dequeued in the epoch before it
  * @wanted: what @params make us look for in packets
+ * @names_or_strip: there is more to do than to queue a packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @shaper: where the link behind is
  * @watchdog: wakes the device when the shaper lets a packet leave
@@ -125,6 +126,7 @@ struct zrtt_sched_data {
 	u64 dq_bytes;
 	u64 dq_rate;
 	struct zrtt_wanted wanted;
+	bool names_or_strip;
 	u8 handshake_flag;
 	struct zrtt_shaper shaper;
 	struct qdisc_watchdog watchdog;
@@ -443,6 +445,16 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 		skb->ip_summed = CHECKSUM_NONE;
 }
 
+/* What few ask for. */
+static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_buff *skb,
+					 const struct zrtt_flow *flow)
+{
+	if (q->names)
+		zrtt_note_name(q, skb, flow);
+	if (q->params.strip && q->seen.p.hint_units)
+		zrtt_strip(skb, q, &q->seen.p);
+}
+
 /* The queue */
 
 /* Look at the clock, and do what is done by it. */
@@ -531,8 +543,6 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 
 	zrtt_dissect(q, skb, segs);
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
-	if (unlikely(q->names))
-		zrtt_note_name(q, skb, flow);
 	verdict = zrtt_judge(&q->params, &q->vars, flow, pkt, rnd);
 	if (unlikely(verdict != ZRTT_PASS)) {
 		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
@@ -541,8 +551,8 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		}
 		q->stats.ecn_mark += segs;
 	}
-	if (q->params.strip && q->seen.p.hint_units)
-		zrtt_strip(skb, q, &q->seen.p);
+	if (unlikely(q->names_or_strip))
+		zrtt_names_or_strip(q, skb, flow);
 
 	cb->enqueue_ns = q->now_ns;
 	cb->segs = segs;
@@ -635,27 +645,14 @@ static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 	return i < ZRTT_LATE_BATCH;
 }
 
-/*
- * What dequeue does by the clock, once per jiffy: arrivals read it anyway, and
- * departures need it in finer steps for the few packets that begin a timing.
- */
-static noinline void zrtt_dequeue_clock(struct Qdisc *sch)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	if (zrtt_drop_late(sch, zrtt_look_at_clock(sch)))
-		q->dq_jiffies = (u32)jiffies;
-}
-
 /* May the packet at the head leave? If not, the device asks again in time; if so, the
  * link behind is busy with it from now on.
  */
-static noinline bool zrtt_shape(struct Qdisc *sch)
+static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct sk_buff *skb = qdisc_peek_head(sch);
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u64 now_ns = ktime_get_ns();
 	u32 bytes;
 
 	if (!zrtt_shaper_ready(&q->shaper, now_ns)) {
@@ -669,6 +666,25 @@ static noinline bool zrtt_shape(struct Qdisc *sch)
 	return true;
 }
 
+/*
+ * What dequeue does by the clock, once per jiffy: arrivals read it anyway, and
+ * departures need it in finer steps for the few packets that begin a timing, and for
+ * each packet if they are shaped.
+ *
+ * Return: whether a packet may leave.
+ */
+static noinline bool zrtt_dequeue_clock(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u64 now_ns = zrtt_look_at_clock(sch);
+	bool done = zrtt_drop_late(sch, now_ns);
+
+	q->dq_jiffies = (u32)jiffies;
+	if (!done || q->params.shaper.rate)
+		q->dq_jiffies--;
+	return !q->params.shaper.rate || zrtt_shape(sch, now_ns);
+}
+
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -676,9 +692,7 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 
 	if (!qdisc_qlen(sch))
 		return NULL;
-	if (q->dq_jiffies != (u32)jiffies)
-		zrtt_dequeue_clock(sch);
-	if (q->params.shaper.rate && !zrtt_shape(sch))
+	if (q->dq_jiffies != (u32)jiffies && !zrtt_dequeue_clock(sch))
 		return NULL;
 
 	skb = zrtt_pull(sch);
@@ -921,11 +935,13 @@ static void zrtt_derive_wanted(struct zrtt_sched_data *q)
 	q->wanted.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip;
 	q->wanted.timestamps = q->net;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
+	q->names_or_strip = q->params.names || q->params.strip;
 }
 
 /* The shaper's link is free now, whatever it was busy with. */
 static void zrtt_restart_shaper(struct zrtt_sched_data *q)
 {
+	q->dq_jiffies = (u32)jiffies - 1;
 	q->shaper = (struct zrtt_shaper) { .next_ns = ktime_get_ns() };
 	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
