@@ -19,10 +19,12 @@ QUEUE_ALLOWANCE_MS = 100
 def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
     """Room for the path at ten times the fair share: never what limits a flow.
 
-    The kernel doubles it for its own overhead.
+    BBR may take all of the link, and have twice of what the path holds on its way. The
+    kernel doubles it for its own overhead.
     """
     smallest, largest = SEND_BUFFER_BYTES
-    share_bps = scenario.rate_bps * min(1.0, 10 / len(scenario.flows))
+    shares = 2 if flow.cc == "bbr" else min(1.0, 10 / len(scenario.flows))
+    share_bps = scenario.rate_bps * shares
     path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
     return round(min(max(path_bytes, smallest), largest))
 

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the laboratory reads in the words of tc."""
+"""What the laboratory reads in the words of tc and of TCP."""
 
 from __future__ import annotations
 
+import pytest
+from measured import flow_bytes, reading, result_of, traffic_of
+
 from lab.readings import METER_CLASS
+from lab.result import Result, ResultError
+from lab.scenario import Scenario
+from lab.spec import send_buffer_bytes
 
 # As iproute2 6.1 prints them: the first holds the qdisc under test.
 CLASSES = """class meter 2:1 parent 2: leaf 3: \n
@@ -14,3 +20,27 @@ class meter 2:38c parent 2: \n Sent 5679014 bytes 3751 pkt (dropped 0, overlimit
 
 def test_marks_are_read_of_each_class() -> None:
     assert METER_CLASS.findall(CLASSES) == [("38b", "1308"), ("38c", "0")]
+
+
+def _held_back(mbps: float) -> Result:
+    """A flow of this, waiting for a buffer half of the time, and another of 10 Mbit/s."""
+    scenario = Scenario(rtts_ms=(20.0, 20.0), warmup_s=10.0, duration_s=20.0)
+    received = [flow_bytes(mbps, 20), flow_bytes(10, 20)]
+    traffic = traffic_of(scenario, [reading(10, [0, 0]), reading(30, received)])
+    traffic["flows"][0]["end"]["starved_us"] = 10_000_000
+    return result_of(scenario, traffic, (mbps + 10) * 1.05)
+
+
+def test_buffer_that_holds_a_flow_back_is_told() -> None:
+    with pytest.raises(ResultError, match=r"held back by a buffer of an end: 0 \(50%\)"):
+        _held_back(5)
+
+
+def test_flow_that_receives_nothing_is_not_held_back_by_its_buffer() -> None:
+    assert _held_back(0).flows[0].goodput_mbps == 0
+
+
+@pytest.mark.parametrize(("cc", "megabytes"), [("cubic", 0.625), ("bbr", 2.5)])
+def test_buffer_is_for_half_of_the_link_or_bbrs_two_windows(cc: str, megabytes: float) -> None:
+    scenario = Scenario(rate_bps=20_000_000, rtts_ms=(400.0,) * 20, cc=(cc,))
+    assert send_buffer_bytes(scenario, scenario.flows[0]) == megabytes * 1e6
