@@ -9,6 +9,7 @@
 #   make uninstall       all that any of these installs
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent   it, with its man page and systemd unit
+#   make monitor   zrtt-mon, which shows what zrtt queues do; docs/monitoring.md
 #   make cc        the congestion controls libra, nrhstcp and exp, for the running kernel
 #   make install-cc      them; docs/endpoints.md
 #   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)

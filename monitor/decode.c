@@ -84,7 +84,7 @@ bool decode_qdisc(struct nlmsghdr *message, struct instance *instance)
 	instance->flows_unknown = flows_unknown(&instance->xstats);
 	parse_nest(qdisc.attrs[TCA_OPTIONS], options, TCA_ZRTT_MAX);
 	TAKE(instance->target_us, options[TCA_ZRTT_TARGET]);
-	TAKE(instance->bandwidth, options[TCA_ZRTT_RATE64]);
+	TAKE(instance->bandwidth, options[TCA_ZRTT_BANDWIDTH]);
 	return true;
 }
 

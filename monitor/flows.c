@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "flows.h"
+#include "text.h"
 
 const char *const order_words[ORDERS] = {
 	[ORDER_RATE] = "rate",
@@ -70,4 +74,22 @@ const char *flow_source(const struct flow *flow)
 {
 	return flow->source < sizeof(sources) / sizeof(*sources) ?
 		sources[flow->source] : "unknown";
+}
+
+const char *flow_protocol(const struct flow *flow, char *text)
+{
+	const struct protoent *entry = getprotobynumber(flow->protocol);
+
+	if (entry)
+		snprintf(text, TEXT_MAX, "%s", entry->p_name);
+	else
+		snprintf(text, TEXT_MAX, "ipproto-%u", flow->protocol);
+	return text;
+}
+
+const char *flow_address(const struct flow *flow, const __u8 *address, char *text)
+{
+	int family = flow->address_len == sizeof(struct in6_addr) ? AF_INET6 : AF_INET;
+
+	return inet_ntop(family, address, text, INET6_ADDRSTRLEN);
 }

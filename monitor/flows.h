@@ -20,4 +20,10 @@ void flows_sort(struct snapshot *snapshot, enum order order);
 /* Return: where the RTT of a flow comes from, in a word. */
 const char *flow_source(const struct flow *flow);
 
+/* The name in /etc/protocols or, as tc, ipproto-N; to TEXT_MAX bytes, returned. */
+const char *flow_protocol(const struct flow *flow, char *text);
+
+/* One of the flow's two addresses; to INET6_ADDRSTRLEN bytes, returned. */
+const char *flow_address(const struct flow *flow, const __u8 *address, char *text);
+
 #endif

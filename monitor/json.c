@@ -9,11 +9,16 @@
 
 #define NS_PER_MS	1000000
 
+static void print_word(FILE *out, const char *name, const char *word)
+{
+	fprintf(out, ",\"%s\":\"%s\"", name, word);
+}
+
 static void print_handle(FILE *out, const char *name, __u32 handle)
 {
 	char text[TEXT_MAX];
 
-	fprintf(out, ",\"%s\":\"%s\"", name, text_handle(text, handle));
+	print_word(out, name, text_handle(text, handle));
 }
 
 static void print_count(FILE *out, const char *name, __u64 count)
@@ -26,28 +31,20 @@ static void print_fraction(FILE *out, const char *name, double value)
 	fprintf(out, ",\"%s\":%.9g", name, value);
 }
 
-static void print_address(FILE *out, const char *name, const struct flow *flow,
-			  const __u8 *address)
-{
-	char text[INET6_ADDRSTRLEN];
-	int family = flow->address_len == sizeof(struct in_addr) ? AF_INET : AF_INET6;
-
-	fprintf(out, ",\"%s\":\"%s\"", name,
-		inet_ntop(family, address, text, sizeof(text)));
-}
-
 static void print_flow(FILE *out, const struct flow *flow)
 {
+	char protocol[TEXT_MAX], address[INET6_ADDRSTRLEN];
+
 	fputs("{\"class\":\"zrtt\"", out);
 	print_handle(out, "handle", flow->handle);
 	print_count(out, "rtt_us", flow->rtt_us);
-	fprintf(out, ",\"source\":\"%s\"", flow_source(flow));
+	print_word(out, "source", flow_source(flow));
 	print_count(out, "rate", flow->rate);
 	print_fraction(out, "prob", (double)flow->prob / TC_ZRTT_P_ONE);
 	if (flow->address_len) {
-		print_count(out, "protocol", flow->protocol);
-		print_address(out, "src", flow, flow->src);
-		print_address(out, "dst", flow, flow->dst);
+		print_word(out, "protocol", flow_protocol(flow, protocol));
+		print_word(out, "src", flow_address(flow, flow->src, address));
+		print_word(out, "dst", flow_address(flow, flow->dst, address));
 	}
 	if (flow->has_ports) {
 		print_count(out, "sport", flow->sport);

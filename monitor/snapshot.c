@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <stdlib.h>
 
+#include <linux/pkt_sched.h>
+
 #include "capacity.h"
 #include "clock.h"
 #include "decode.h"
@@ -36,6 +38,12 @@ static void read_flows(const struct reply *classes, struct instance *instance)
 	}
 }
 
+/* Below mq all queues by default have the handle 0, so whose a class is cannot be told. */
+static bool can_have_flows(const struct instance *instance)
+{
+	return instance->handle || instance->parent == TC_H_ROOT;
+}
+
 static const char *take_flows(struct instance *instance)
 {
 	const struct tcmsg which = {
@@ -65,7 +73,7 @@ static const char *take_instances(struct snapshot *snapshot, const struct reply 
 		    !device_name(instance.ifindex, instance.dev))
 			continue;
 		instance.capacity = capacity_of(&instance, qdiscs);
-		if (flows)
+		if (flows && can_have_flows(&instance))
 			why = take_flows(&instance);
 		snapshot->instances = grow(snapshot->instances, snapshot->count + 1,
 					   sizeof(instance));

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <ctype.h>
+#include <stdbool.h>
+
 #include <linux/pkt_sched.h>
 #include <linux/pkt_sched_zrtt.h>
 
@@ -8,37 +11,35 @@
 #define US_PER_S	1e6
 #define BITS_PER_BYTE	8
 
-/* Three digits of a number below 1000, which rounding must not make a fourth. */
-static const char *three_digits(char *text, double number, const char *prefix,
-				const char *unit)
+/* Decimals that make three digits of a number below 1000, and never four by rounding. */
+static int decimals(double number)
 {
-	int decimals = number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
-
-	snprintf(text, TEXT_MAX, "%.*f%s%s", decimals, number, prefix, unit);
-	return text;
+	return number < 9.995 ? 2 : number < 99.95 ? 1 : 0;
 }
 
 const char *text_number(char *text, double number, const char *unit)
 {
 	static const char *const prefixes[] = { "", "k", "M", "G", "T", "P", "E" };
+	const char *gap = isalpha(*unit) ? " " : "";
 	size_t i = 0;
+	bool whole;
 
 	for (; number >= 999.5 && i + 1 < sizeof(prefixes) / sizeof(*prefixes); i++)
 		number /= 1000;
-	if (!i && number == (__u64)number) {
-		snprintf(text, TEXT_MAX, "%.0f%s", number, unit);
-		return text;
-	}
-	return three_digits(text, number, prefixes[i], unit);
+	whole = !i && number == (__u64)number;
+	snprintf(text, TEXT_MAX, "%.*f%s%s%s", whole ? 0 : decimals(number), number,
+		 gap, prefixes[i], unit);
+	return text;
 }
 
 const char *text_time(char *text, __u32 us)
 {
 	if (us >= US_PER_S)
-		return three_digits(text, us / US_PER_S, "", " s");
-	if (us >= US_PER_MS)
-		return three_digits(text, us / US_PER_MS, "", " ms");
-	snprintf(text, TEXT_MAX, "%u us", us);
+		snprintf(text, TEXT_MAX, "%.*f s", decimals(us / US_PER_S), us / US_PER_S);
+	else if (us >= US_PER_MS)
+		snprintf(text, TEXT_MAX, "%.*f ms", decimals(us / US_PER_MS), us / US_PER_MS);
+	else
+		snprintf(text, TEXT_MAX, "%u us", us);
 	return text;
 }
 

@@ -9,12 +9,14 @@
 #define TEXT_MAX	32
 
 /*
- * Three significant digits, with the prefix that suits: 0, 17.3k, 1.05M.
- * Each writes to TEXT_MAX bytes and returns them.
+ * Each of these writes to TEXT_MAX bytes and returns them. Numbers have three
+ * significant digits.
  */
+
+/* 17.3k; with the unit B 17.3 kB, with the text " packets" 17.3k packets. */
 const char *text_number(char *text, double number, const char *unit);
 
-/* Seconds, of microseconds: 250us, 14.8ms, 1.02s. */
+/* Of microseconds: 250 us, 14.8 ms, 1.02 s. */
 const char *text_time(char *text, __u32 us);
 
 /* Bits per second, of bytes per second. */

@@ -106,10 +106,10 @@ static void print_histogram(FILE *out, const struct instance *instance)
 static void print_end(FILE *out, const struct flow *flow, const __u8 *address, __u16 port)
 {
 	char text[INET6_ADDRSTRLEN];
-	bool v4 = flow->address_len == sizeof(struct in_addr);
+	bool v6 = flow->address_len == sizeof(struct in6_addr);
 
-	inet_ntop(v4 ? AF_INET : AF_INET6, address, text, sizeof(text));
-	fprintf(out, !v4 && flow->has_ports ? "[%s]" : "%s", text);
+	flow_address(flow, address, text);
+	fprintf(out, v6 && flow->has_ports ? "[%s]" : "%s", text);
 	if (flow->has_ports)
 		fprintf(out, ":%u", port);
 }
@@ -117,18 +117,13 @@ static void print_end(FILE *out, const struct flow *flow, const __u8 *address, _
 /* Its class, where the qdisc remembers no addresses. */
 static void print_addresses(FILE *out, const struct flow *flow)
 {
-	char handle[TEXT_MAX];
+	char text[TEXT_MAX];
 
 	if (!flow->address_len) {
-		fputs(text_handle(handle, flow->handle), out);
+		fputs(text_handle(text, flow->handle), out);
 		return;
 	}
-	if (flow->protocol == IPPROTO_TCP)
-		fputs("tcp ", out);
-	else if (flow->protocol == IPPROTO_UDP)
-		fputs("udp ", out);
-	else
-		fprintf(out, "protocol %u ", flow->protocol);
+	fprintf(out, "%s ", flow_protocol(flow, text));
 	print_end(out, flow, flow->src, flow->sport);
 	fputs(" > ", out);
 	print_end(out, flow, flow->dst, flow->dport);

@@ -85,11 +85,11 @@ def qdisc(kind: str = "zrtt", *parts: bytes, handle: int = 0x20000, parent: int 
 
 
 def zrtt(sent: tuple[int, int] = (1500, 1), *, handle: int = 0x20000, parent: int = TC_H_ROOT,
-         ifindex: int = LOOPBACK, target_us: int = 15000, rate: int = 0,
+         ifindex: int = LOOPBACK, target_us: int = 15000, bandwidth: int = 0,
          backlog: int = 0, **fields: int) -> bytes:  # fmt: skip
     """A zrtt."""
-    number, target = uapi_contract.pack_option("TARGET", target_us)
-    options = {number: target, uapi_contract.ATTRS["RATE64"]: struct.pack("=Q", rate)}
+    wanted = {"TARGET": target_us, "BANDWIDTH": bandwidth}
+    options = dict(uapi_contract.pack_option(*option) for option in wanted.items())
     return qdisc(
         "zrtt", nest(TCA_OPTIONS, options), stats(xstats(**fields), sent, backlog),
         handle=handle, parent=parent, ifindex=ifindex,

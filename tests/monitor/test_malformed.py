@@ -19,7 +19,7 @@ HEADER = 16
 ROUNDS = 2000
 NAMES = addresses(6, "fd00::1", "fd00::2", (1, 2))
 GOOD = (
-    zrtt(rate=1000),
+    zrtt(bandwidth=1000),
     zrtt(handle=0x30000, parent=0x10010),
     qdisc("htb", handle=0x10000),
     tclass("htb", {TCA_HTB_PARMS: bytes(44)}, handle=0x10010, parent=0x10000),

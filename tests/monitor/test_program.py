@@ -144,7 +144,7 @@ def units(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """As installed, but for a program that is there and a page that is not."""
     folder = tmp_path_factory.mktemp("units")
     for unit in UNITS:
-        text = unit.read_text().replace("/usr/sbin/zrtt-mon", "/bin/true")
+        text = unit.read_text().replace("@SBINDIR@/zrtt-mon", "/bin/true")
         (folder / unit.name).write_text(text.replace("Documentation=man:zrtt-mon(8)\n", ""))
     return sorted(folder.iterdir())
 

@@ -45,7 +45,7 @@ def value(found: dict[str, Metric], name: str, **labels: str) -> float:
 @pytest.fixture
 def shown(kernel: Canned) -> dict[str, Metric]:
     """Of one instance, of which all is known."""
-    kernel.say([zrtt((3000, 2**33), backlog=99, rate=2500)], [flow(0, 1000)])
+    kernel.say([zrtt((3000, 2**33), backlog=99, bandwidth=2500)], [flow(0, 1000)])
     return metrics(kernel)
 
 

@@ -22,9 +22,9 @@ from messages import (
     tclass,
     zrtt,
 )
-from plugin.qdisc_netlink import TCA_OPTIONS
+from plugin.qdisc_netlink import TC_H_ROOT, TCA_OPTIONS
 
-TCP, UDP, GRE = 6, 17, 47
+TCP, GRE = 6, 47
 RATESPEC = "=BBHhHI"
 MBIT = 125_000
 
@@ -83,7 +83,7 @@ def test_json_lists_flows_if_asked_to(kernel: Canned) -> None:
     gre, tcp, unnamed = shown["classes"]
     assert tcp == {
         "class": "zrtt", "handle": "2:1", "rtt_us": 20_000, "source": "hint", "rate": 1000,
-        "prob": 0.25, "protocol": TCP, "src": "10.0.0.1", "dst": "10.0.0.2", "sport": 5,
+        "prob": 0.25, "protocol": "tcp", "src": "10.0.0.1", "dst": "10.0.0.2", "sport": 5,
         "dport": 80,
     }  # fmt: skip
     assert (gre["handle"], gre["source"], gre["src"]) == ("2:1a", "none", "fd00::1")
@@ -117,6 +117,15 @@ def test_flows_are_those_of_their_qdisc(kernel: Canned) -> None:
     assert found == [["2:1", "2:3"], ["3:2"]]
 
 
+def test_flows_of_queues_without_a_handle(kernel: Canned) -> None:
+    """The root's are told by that; which of mq's default queues has them is not."""
+    flows = [flow(0, 1000, qdisc=0)]
+    for parent, count in ((TC_H_ROOT, 1), (3, 0)):
+        kernel.say([zrtt(handle=0, parent=parent)], flows)
+        (shown,) = kernel.run("-jn1", "-f").objects
+        assert len(shown["classes"]) == count
+
+
 def test_other_qdiscs_are_passed_over(kernel: Canned) -> None:
     kernel.say([qdisc("fq_codel"), zrtt(), qdisc("zrttx", handle=0x40000)])
     assert [one["handle"] for one in kernel.run("-jn1").objects] == ["2:"]
@@ -131,8 +140,8 @@ def test_device_that_vanished_is_passed_over(kernel: Canned) -> None:
 
 
 @pytest.mark.parametrize(("qdiscs", "classes", "capacity"), [
-    pytest.param([zrtt(rate=5 * MBIT)], [], 5 * MBIT, id="its own"),
-    pytest.param([zrtt(rate=5 * MBIT, parent=0x10010), qdisc("htb", handle=0x10000)],
+    pytest.param([zrtt(bandwidth=5 * MBIT)], [], 5 * MBIT, id="its own"),
+    pytest.param([zrtt(bandwidth=5 * MBIT, parent=0x10010), qdisc("htb", handle=0x10000)],
                  [htb_class(9 * MBIT)], 5 * MBIT, id="its own below htb"),
     pytest.param([zrtt(parent=0x10010), qdisc("htb", handle=0x10000)],
                  [htb_class(9 * MBIT)], 9 * MBIT, id="htb"),

@@ -9,7 +9,7 @@ import pytest
 from canned import Canned, Said
 from messages import P_ONE, addresses, flow, qdisc, stats, xstats, zrtt
 
-TCP, UDP, GRE = 6, 17, 47
+TCP, UDP, GRE, NOBODY = 6, 17, 47, 251
 MBIT = 125_000
 
 
@@ -32,14 +32,16 @@ def test_each_instance_has_a_heading(kernel: Canned) -> None:
 
 
 def test_throughput_is_that_between_readings(kernel: Canned) -> None:
-    before = zrtt((1000, 10), rate=20 * MBIT, packets_in=10, ecn_mark=1, drop_mark=2)
-    after = zrtt((1000 + 10 * MBIT, 110), rate=20 * MBIT, packets_in=10, ecn_mark=21, drop_mark=7)
+    before = zrtt((1000, 10), bandwidth=20 * MBIT, packets_in=10, ecn_mark=1, drop_mark=2)
+    after = zrtt(
+        (1000 + 10 * MBIT, 110), bandwidth=20 * MBIT, packets_in=10, ecn_mark=21, drop_mark=7
+    )
     kernel.reply("qdiscs", 0, before)
     kernel.reply("qdiscs", 1, after)
     said = kernel.run()
     (throughput,) = lines_of(said, "throughput")
     rate, share, packets = re.fullmatch(
-        r"([\d.]+)Mbit/s of 20.0Mbit/s, ([\d.]+)%; ([\d.]+) packets/s", throughput
+        r"([\d.]+) Mbit/s of 20.0 Mbit/s, ([\d.]+)%; ([\d.]+) packets/s", throughput
     ).groups()  # type: ignore[union-attr]
     assert float(rate) == pytest.approx(10, rel=0.1)
     assert float(share) == pytest.approx(50, rel=0.1)
@@ -72,8 +74,8 @@ def test_times(kernel: Canned, us: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(("count", "text"), [
-    (0, "0B"), (999, "999B"), (1000, "1.00kB"), (37_900, "37.9kB"), (999_600, "1.00MB"),
-    (2**32 - 1, "4.29GB"),
+    (0, "0 B"), (999, "999 B"), (1000, "1.00 kB"), (37_900, "37.9 kB"), (999_600, "1.00 MB"),
+    (2**32 - 1, "4.29 GB"),
 ])  # fmt: skip
 def test_numbers(kernel: Canned, count: int, text: str) -> None:
     assert f"; 7 packets, {text}; most 8" in shown(
@@ -120,19 +122,20 @@ def test_no_histogram_of_nothing(kernel: Canned) -> None:
 @pytest.mark.parametrize(("names", "text"), [
     (addresses(TCP, "10.0.0.1", "10.0.0.2", (50000, 80)), "tcp 10.0.0.1:50000 > 10.0.0.2:80"),
     (addresses(UDP, "fd00::1", "fd00::2", (1, 2)), "udp [fd00::1]:1 > [fd00::2]:2"),
-    (addresses(GRE, "10.0.0.1", "10.0.0.2", None), "protocol 47 10.0.0.1 > 10.0.0.2"),
+    (addresses(GRE, "10.0.0.1", "10.0.0.2", None), "gre 10.0.0.1 > 10.0.0.2"),
+    (addresses(NOBODY, "10.0.0.1", "10.0.0.2", None), "ipproto-251 10.0.0.1 > 10.0.0.2"),
     ({}, "2:c"),
 ])  # fmt: skip
 def test_flow(kernel: Canned, names: dict[int, bytes], text: str) -> None:
     kernel.say([zrtt()], [flow(11, 20_000, "handshake", MBIT, P_ONE // 50, names)])
     said = kernel.run("-i0.1")
     assert "RTT from P_i rate flow, 1 by rate" in said.lines
-    assert said.lines[-1] == f"20.0 ms handshake 2.00% 1.00Mbit/s {text}"
+    assert said.lines[-1] == f"20.0 ms handshake 2.00% 1.00 Mbit/s {text}"
 
 
 def test_flow_without_rtt(kernel: Canned) -> None:
     kernel.say([zrtt()], [flow(11, 0, "none")])
-    assert kernel.run("-i0.1").lines[-1] == "- none 0.00% 0bit/s 2:c"
+    assert kernel.run("-i0.1").lines[-1] == "- none 0.00% 0 bit/s 2:c"
 
 
 @pytest.mark.parametrize(("args", "count"), [((), 10), (("-f3",), 3), (("-f",), 50)])

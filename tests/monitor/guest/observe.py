@@ -46,7 +46,7 @@ def view(dev: str) -> dict[str, Any]:
         seen[name] = terminal.look(0.2)
     terminal.type("p")
     seen["paused"] = [terminal.look(0.2), terminal.look(3)]
-    terminal.type("p")
+    terminal.type("pr")
     seen["resumed"] = terminal.look(1.5)
     terminal.resize(60, 12)
     seen["small"] = terminal.look(1.5)

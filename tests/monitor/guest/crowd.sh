@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# 16,000 flows, and devices that come, go and have odd names.
+set -eu
+# shellcheck source=tests/functional/guest/lib.sh
+. "$LAB/lib.sh"
+
+mon() {
+	ip netns exec a "$LAB/zrtt-mon" "$@"
+}
+
+{
+	pair
+	tc -n a qdisc add dev a0 root handle 2: zrtt limit 100000 flows 32768 hint trust
+	inject_flows a0 <"$LAB/crowd"
+	stats tc a a0
+	part json
+	mon -j -n1 -f a0
+	part prometheus
+	mon --prometheus
+	part text
+	mon -i 0.5 -f5 a0
+
+	part odd
+	ip -n a link add 'o"d\d€' type dummy
+	tc -n a qdisc add dev 'o"d\d€' root bfifo
+	mon -j -n1 'o"d\d€' 2>&1 || true
+	tc -n a qdisc replace dev 'o"d\d€' root handle 3: zrtt bandwidth 10mbit
+	mon -j -n1 'o"d\d€'
+	part odd_prometheus
+	mon --prometheus 'o"d\d€'
+
+	part gone
+	mon -j -n6 -i 0.5 >/tmp/lines &
+	sleep 1.2
+	ip -n a link del 'o"d\d€'
+	wait $!
+	cat /tmp/lines
+	part elsewhere
+	ip netns exec b "$LAB/zrtt-mon" -j -n1 2>&1 || true
+} >"$RESULT"
