@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from documented import BLOCKS
@@ -12,11 +14,13 @@ from functional.guests import HERE as FUNCTIONAL
 from functional.guests import MODULES, Report
 
 from lab import build
-from lab.build import REPO
+from lab.build import REPO, BuildError
 from lab.engine import GuestJob, get_engine
+from lab.process import said
 
 HERE = Path(__file__).resolve().parent
 RECIPES = REPO / "recipes"
+KMODS = ("sch_zrtt",)
 OUT = REPO / "out" / "recipes"
 
 
@@ -31,14 +35,21 @@ def _blocks() -> dict[str, Path]:
     return files
 
 
+@cache
+def installed() -> dict[str, Path]:
+    """What `make install` installs, below root/."""
+    root = OUT / "root"
+    shutil.rmtree(root, ignore_errors=True)
+    said(BuildError, "make", "-s", "-C", RECIPES, "install", f"DESTDIR={root}")
+    return {f"root/{p.relative_to(root)}": p for p in root.rglob("*") if p.is_file()}
+
+
 @dataclass(frozen=True)
 class Guest:
     """A guest and what is to be done in it."""
 
     kernel: str
     experiments: Sequence[str]
-    modules: Sequence[str] = MODULES
-    kmods: Sequence[str] = ("sch_zrtt",)
     programs: Sequence[str] = ()
     files: Mapping[str, Path] = field(default_factory=dict)
 
@@ -46,20 +57,19 @@ class Guest:
         """Boots it and waits for its end."""
         engine = get_engine(self.kernel)
         scripts = [FUNCTIONAL / "guest" / "lib.sh", *(HERE / "guest").iterdir()]
-        tree = [path for path in RECIPES.rglob("*") if path.is_file()]
         output = engine.run(
             GuestJob(
                 script=FUNCTIONAL / "guest" / "run.sh",
                 args=self.experiments,
                 files={
                     **{path.name: path for path in scripts},
-                    **{path.relative_to(REPO).as_posix(): path for path in tree},
+                    **installed(),
                     **_blocks(),
                     **build.tc_plugin("sch_zrtt"),
                     **self.files,
                 },
-                modules=self.modules,
-                kmods=[build.kernel_module(name, engine.kernel) for name in self.kmods],
+                modules=MODULES,
+                kmods=[build.kernel_module(name, engine.kernel) for name in KMODS],
                 programs=self.programs,
             )
         )

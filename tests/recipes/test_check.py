@@ -90,9 +90,9 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "warn eth0: 9 of 59 hints are malformed"),
     ("hints", {}, "ok eth0: 50 packets came with a hint"),
     ("no hints", {"qdiscs": zrtt("root", hint_ok=0)}, "note eth0: no hints came"),
-    ("RTTs", {}, "ok eth0: RTTs of 12 of 13 flows are known, 12 by handshakes"),
+    ("RTTs", {}, "ok eth0: RTT known of 12 out of 13 flows, 12 by handshakes"),
     ("no RTTs", {"qdiscs": zrtt("root", flows_handshake=0)},
-     "note eth0: RTTs of 13 flows are not known"),
+     "note eth0: RTT known of 0 out of 13 flows"),
     ("small table", {"qdiscs": zrtt("root", evicted=4)},
      "warn eth0: 4 flows found no room in the table"),
     ("drops only", {"qdiscs": zrtt("root", ecn_mark=0)},
@@ -134,7 +134,7 @@ def test_router_as_it_should_be_is_all_right(tmp_path: Path) -> None:
         "ok this host's own TCP asks for ECN",
         "ok eth0: zrtt is below htb, shaped by htb",
         "ok eth0: 50 packets came with a hint",
-        "ok eth0: RTTs of 12 of 13 flows are known, 12 by handshakes",
+        "ok eth0: RTT known of 12 out of 13 flows, 12 by handshakes",
     ]
 
 

@@ -119,9 +119,9 @@ check_rtts() {
 	flows=$(count flows)
 	known=$(count flows_hinted flows_marked flows_timestamps flows_handshake)
 	if [ "$known" -gt 0 ]; then
-		finding ok "RTTs of $known of $flows flows are known, $(count flows_handshake) by handshakes"
+		finding ok "RTT known of $known out of $flows flows, $(count flows_handshake) by handshakes"
 	elif [ "$flows" -gt 0 ]; then
-		finding note "RTTs of $flows flows are not known" \
+		finding note "RTT known of 0 out of $flows flows" \
 			"connections older than the queue, or none of TCP"
 	fi
 }
