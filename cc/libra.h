@@ -9,42 +9,60 @@
 #define LIBRA_LOG2_E		94548U		/* log2(e), Q16 */
 #define LIBRA_KBPS_PER_MBPS	1000U
 #define LIBRA_KBPS_OF_RATE	8000ULL		/* kbit/s of a byte per us */
-/* A pair is sent in a quarter at most of the time it takes on the link: together. */
-#define LIBRA_PAIR_SHIFT	2
+/* Of a pair: TCP stamps what it sends at one go with one time. */
+#define LIBRA_TOGETHER_US	1
+/* No receiver holds an ACK back for less: Linux's timer is 40 ms, less a tick of 10. */
+#define LIBRA_PROMPT_US		(25U * CC_US_PER_MS)
 
 /**
  * struct libra_probe - CapProbe: the capacity of the narrow link from packet pairs
  * @acked_us:		when the last ACK came
- * @rtt_us:		RTT of its last segment, 0 if it starts no pair
- * @least_sum_us:	least sum of the two RTTs of a pair, 0 before there is one
+ * @rtt_us:		RTT of its last segment
+ * @bytes:		what it acknowledged, 0 if it starts no pair
+ * @least_sum_us:	least sum of the two RTTs of a pair, 0 if the next pair is believed
  * @capacity_kbps:	kbit/s by the pair of that sum, 0 before there is one
  */
 struct libra_probe {
 	u32	acked_us;
 	u32	rtt_us;
+	u32	bytes;
 	u32	least_sum_us;
 	u32	capacity_kbps;
 };
 
 /**
+ * libra_prompt() - whether the receiver sent an ACK at once
+ * @probe: what is known
+ * @now_us: time, may wrap
+ * @segments: full segments acknowledged
+ *
+ * It does for two; a lone one may wait for the next or a timer.
+ */
+static inline bool libra_prompt(const struct libra_probe *probe, u32 now_us, u32 segments)
+{
+	return segments > 1 || now_us - probe->acked_us < LIBRA_PROMPT_US;
+}
+
+/**
  * libra_probe() - learn from an ACK
  * @probe: what is known
  * @now_us: time, may wrap
- * @rtt_us: RTT of the last segment acknowledged, 0 if this ACK is of no use
- * @bytes: of all segments acknowledged, 0 if it ends no pair
+ * @rtt_us: RTT of the last segment acknowledged
+ * @bytes: of all segments acknowledged, 0 if this ACK is of no use
  *
- * A pair is the last segments of two ACKs in a row, sent together. The second and
- * those acknowledged with it left the narrow link between the two ACKs. A pair that
- * met a queue took longer, so the pair of the least sum of delays is believed.
+ * A pair is the last segments of two ACKs in a row for as many bytes, sent together.
+ * The second and those acknowledged with it took the time between the two ACKs on the
+ * narrow link. A pair that met a queue took longer, so the pair of the least sum of
+ * delays is believed.
  */
 static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us, u32 bytes)
 {
 	u32 apart_us = now_us - probe->acked_us;
-	s32 sent_apart_us = (s32)(apart_us - (rtt_us - probe->rtt_us));
+	u32 sent_apart_us = apart_us - (rtt_us - probe->rtt_us);
 	u32 sum_us = probe->rtt_us + rtt_us;
 
-	if (probe->rtt_us && rtt_us && bytes && apart_us &&
-	    sent_apart_us <= (s32)(apart_us >> LIBRA_PAIR_SHIFT) &&
+	if (bytes && bytes == probe->bytes && apart_us &&
+	    sent_apart_us <= LIBRA_TOGETHER_US &&
 	    (!probe->least_sum_us || sum_us < probe->least_sum_us)) {
 		u64 kbps = div_u64(bytes * LIBRA_KBPS_OF_RATE, apart_us);
 
@@ -53,6 +71,24 @@ static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us
 	}
 	probe->acked_us = now_us;
 	probe->rtt_us = rtt_us;
+	probe->bytes = bytes;
+}
+
+/**
+ * libra_doubt() - no longer believe in a capacity that the connection itself outruns
+ * @probe: what is known
+ * @bytes: delivered, of which a quarter may be an error of measurement
+ * @interval_us: within this time
+ *
+ * Its pair met others, or the path has changed.
+ */
+static inline void libra_doubt(struct libra_probe *probe, u64 bytes, u32 interval_us)
+{
+	u64 least = bytes * LIBRA_KBPS_OF_RATE;
+
+	least -= least >> 2;
+	if (least > (u64)probe->capacity_kbps * interval_us)
+		probe->least_sum_us = 0;
 }
 
 /**

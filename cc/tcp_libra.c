@@ -70,12 +70,15 @@ static void libra_learn_rtt(struct libra *ca, u32 rtt_us)
 	ca->max_us = max(ca->max_us, ca->rtt_us);
 }
 
-/* Small segments make no pair: time is measured in microseconds. */
-static u32 libra_pair_bytes(const struct sock *sk, u32 seq, u32 segments)
+/* Of an ACK that may be one of a pair's, 0 of others. Small segments would be timed badly. */
+static u32 libra_pair_bytes(const struct sock *sk, u32 now_us, u32 segments)
 {
+	const struct libra *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (tp->snd_una - seq != segments * tp->mss_cache)
+	if (tp->snd_una - ca->acked_seq != segments * tp->mss_cache ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Open ||
+	    !libra_prompt(&ca->probe, now_us, segments))
 		return 0;
 	return segments * cc_packet_bytes(sk);
 }
@@ -84,17 +87,18 @@ static void libra_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct libra *ca = inet_csk_ca(sk);
-	u32 bytes = libra_pair_bytes(sk, ca->acked_seq, sample->pkts_acked);
-	u32 rtt_us = 0;
+	u32 now_us = (u32)tp->tcp_mstamp;
+	u32 bytes = 0;
 
-	ca->acked_seq = tp->snd_una;
 	/* The last segment in flight, if alone, may have waited for a delayed ACK. */
 	if (sample->rtt_us >= 0 && (sample->pkts_acked > 1 || tp->packets_out)) {
 		libra_learn_rtt(ca, sample->rtt_us);
-		if (sample->pkts_acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-			rtt_us = ca->rtt_us;
+		bytes = libra_pair_bytes(sk, now_us, sample->pkts_acked);
 	}
-	libra_probe(&ca->probe, (u32)tp->tcp_mstamp, rtt_us, bytes);
+	ca->acked_seq = tp->snd_una;
+	libra_probe(&ca->probe, now_us, ca->rtt_us, bytes);
+	libra_doubt(&ca->probe, (u64)tp->rate_delivered * cc_packet_bytes(sk),
+		    tp->rate_interval_us);
 }
 
 static u32 libra_penalty_now(const struct libra *ca)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from ctypes import POINTER, Structure, byref, c_int32, c_uint32, c_uint64
+from ctypes import POINTER, Structure, byref, c_bool, c_int32, c_uint32, c_uint64
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,8 @@ class Probe(Structure):
     """struct libra_probe"""
 
     _fields_ = [
-        (name, c_uint32) for name in ("acked_us", "rtt_us", "least_sum_us", "capacity_kbps")
+        (name, c_uint32)
+        for name in ("acked_us", "rtt_us", "bytes", "least_sum_us", "capacity_kbps")
     ]
 
 
@@ -51,6 +52,8 @@ def library() -> Any:
     found.credit.argtypes = [POINTER(c_uint32), c_uint32, c_uint64]
     found.credit.restype = c_uint32
     found.probe.argtypes, found.probe.restype = [POINTER(Probe), *[c_uint32] * 3], None
+    found.prompt.argtypes, found.prompt.restype = [POINTER(Probe), c_uint32, c_uint32], c_bool
+    found.doubt.argtypes, found.doubt.restype = [POINTER(Probe), c_uint64, c_uint32], None
     return found
 
 

@@ -79,9 +79,9 @@ def test_window_grows_by_the_law(mbps: int, rtt_us: int) -> None:
 
 
 class Link:
-    """A FIFO link of a capacity, with other traffic; ACKs of each or each other packet."""
+    """A FIFO link of a capacity, with other traffic, to a receiver that delays ACKs."""
 
-    BYTES, BASE_US = 1500, 40_000
+    BYTES, BASE_US, DELAY_US = 1500, 40_000, 40_000
 
     def __init__(self, mbps: float, per_ack: int, seed: int = 1, start_us: int = 0) -> None:
         self.wire_us = self.BYTES * 8 / mbps
@@ -95,17 +95,25 @@ class Link:
         while self.source.random() < share:
             self.free_us = max(self.free_us, self.now_us) + self.wire_us
 
+    def acknowledge(self, segments: int, delay_us: float = 0) -> None:
+        """An ACK of the packets that were the last to leave."""
+        back = self.free_us + self.BASE_US + delay_us
+        now_us = round(back) % 2**32
+        prompt = library().prompt(byref(self.probe), now_us, segments)
+        library().probe(
+            byref(self.probe), now_us, round(back) - round(self.now_us),
+            segments * self.BYTES if prompt else 0,
+        )  # fmt: skip
+
     def burst(self, packets: int, gap_us: float = 0, share: float = 0) -> None:
         """Packets sent with a gap in between, and what their ACKs tell."""
         for i in range(1, packets + 1):
             self.others(share)
             self.free_us = max(self.free_us, self.now_us) + self.wire_us
             if i % self.per_ack == 0:
-                back = self.free_us + self.BASE_US
-                library().probe(
-                    byref(self.probe), round(back) % 2**32, round(back - self.now_us),
-                    self.per_ack * self.BYTES,
-                )  # fmt: skip
+                self.acknowledge(self.per_ack)
+            elif i == packets:
+                self.acknowledge(i % self.per_ack, self.DELAY_US)
             self.now_us += gap_us
         self.now_us += 1e6
 
@@ -116,10 +124,10 @@ class Link:
 
 
 @pytest.mark.parametrize("per_ack", [1, 2])
-@pytest.mark.parametrize("mbps", [0.1, 1, 10, 100, 1000])
+@pytest.mark.parametrize("mbps", [1, 10, 100, 1000])
 def test_capacity_of_an_idle_link(mbps: float, per_ack: int) -> None:
     link = Link(mbps, per_ack)
-    link.burst(10)
+    link.burst(11)
     assert link.mbps == pytest.approx(mbps, rel=0.05)
 
 
@@ -133,11 +141,35 @@ def test_capacity_of_a_busy_link(per_ack: int) -> None:
         assert link.mbps == pytest.approx(10, rel=0.01)
 
 
-def test_packets_sent_apart_tell_nothing() -> None:
-    """Their distance is the sender's, not the link's."""
-    link = Link(100, 1)
+def test_delayed_ack_tells_nothing() -> None:
+    """Of three packets sent together, acknowledged one by one, and the last by a timer."""
+    link = Link(20, 1)
     for _ in range(50):
-        link.burst(10, gap_us=500)
+        for delay_us in (0, 0, link.DELAY_US):
+            link.free_us = max(link.free_us, link.now_us) + link.wire_us
+            link.acknowledge(1, delay_us)
+        link.now_us += 1e6
+    assert link.mbps == 0
+
+
+def test_delayed_ack_is_no_first_of_a_pair() -> None:
+    """The next comes so soon after it that the link seems fast."""
+    link = Link(20, 1)
+    link.burst(1)
+    link.now_us -= 1e6
+    link.free_us = link.now_us
+    link.acknowledge(1, link.DELAY_US)
+    link.free_us += link.DELAY_US + link.wire_us / 10
+    link.acknowledge(1)
+    assert link.mbps == 0
+
+
+@pytest.mark.parametrize("gap_us", [2, 20, 500])
+def test_packets_sent_apart_tell_nothing(gap_us: float) -> None:
+    """Others may have come between them, or their distance is the sender's, not the link's."""
+    link = Link(20, 1)
+    for _ in range(50):
+        link.burst(10, gap_us=gap_us, share=0.4)
     assert link.mbps == 0
 
 
@@ -147,23 +179,40 @@ def test_clock_may_wrap() -> None:
     assert link.mbps == pytest.approx(10, rel=0.01)
 
 
-@pytest.mark.parametrize(("rtt_us", "size"), [(0, 3000), (42_000, 0)])
-def test_useless_ack_ends_no_pair(rtt_us: int, size: int) -> None:
+@pytest.mark.parametrize(("first", "second"), [(3000, 0), (0, 3000), (6000, 3000), (1500, 3000)])
+def test_acks_of_different_sizes_are_no_pair(first: int, second: int) -> None:
+    """An ACK of no use acknowledges nothing."""
     probe = Probe()
-    library().probe(byref(probe), 1_000_000, 40_000, 3000)
-    library().probe(byref(probe), 1_002_400, rtt_us, size)
-    assert probe.capacity_kbps == 0
-
-
-def test_useless_ack_starts_no_pair() -> None:
-    probe = Probe()
-    library().probe(byref(probe), 1_000_000, 0, 3000)
-    library().probe(byref(probe), 1_002_400, 42_400, 3000)
+    library().probe(byref(probe), 1_000_000, 40_000, first)
+    library().probe(byref(probe), 1_002_400, 42_400, second)
     assert probe.capacity_kbps == 0
 
 
 def test_capacity_saturates() -> None:
     probe = Probe()
-    library().probe(byref(probe), 1000, 100, 3000)
+    library().probe(byref(probe), 1000, 100, 2**31)
     library().probe(byref(probe), 1001, 101, 2**31)
     assert probe.capacity_kbps == 2**32 - 1
+
+
+@pytest.mark.parametrize("kbps", [1, 272, 100_000, 10_000_000])
+@pytest.mark.parametrize("interval_us", [0, 1, 40_000, 2**32 - 1])
+def test_capacity_is_doubted_if_outrun_by_a_third(kbps: int, interval_us: int) -> None:
+    most = kbps * interval_us / 0.75 / 8000
+    for delivered in (0, int(most * 0.999), int(most * 1.001) + 1):
+        probe = Probe(least_sum_us=80_000, capacity_kbps=kbps)
+        library().doubt(byref(probe), delivered, interval_us)
+        assert probe.least_sum_us == (0 if delivered > most else 80_000)
+        assert probe.capacity_kbps == kbps
+
+
+def test_capacity_that_is_doubted_gives_way_to_any_other() -> None:
+    """The path is ten times as fast as before, and longer."""
+    link = Link(2, 2)
+    link.burst(10)
+    link.wire_us, link.BASE_US = link.wire_us / 10, 2 * link.BASE_US
+    link.burst(10)
+    assert link.mbps == pytest.approx(2, rel=0.01)
+    library().doubt(byref(link.probe), 10 * link.BYTES, 10 * round(link.wire_us))
+    link.burst(10)
+    assert link.mbps == pytest.approx(20, rel=0.01)

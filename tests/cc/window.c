@@ -24,6 +24,16 @@ void probe(struct libra_probe *known, u32 now_us, u32 rtt_us, u32 bytes)
 	libra_probe(known, now_us, rtt_us, bytes);
 }
 
+bool prompt(const struct libra_probe *known, u32 now_us, u32 segments)
+{
+	return libra_prompt(known, now_us, segments);
+}
+
+void doubt(struct libra_probe *known, u64 bytes, u32 interval_us)
+{
+	libra_doubt(known, bytes, interval_us);
+}
+
 u32 penalty(u32 rtt_us, u32 min_us, u32 max_us, u32 k2_milli)
 {
 	return libra_penalty(rtt_us, min_us, max_us, k2_milli);
