@@ -19,7 +19,7 @@ from lab.cache import cache_dir, filled
 from lab.process import said
 
 WITH_NAT = ("home_router", "containers")
-WITH_FILES = ("one_command", "systemd", "ifupdown", "sqm", "rate", "kubernetes")
+WITH_FILES = ("one_command", "systemd", "ifupdown", "sqm", "rate", "kubernetes", "without")
 _run = partial(said, BuildError)
 
 

@@ -129,6 +129,25 @@ def test_check_understands_what_tc_says(with_files: Report) -> None:
     assert json.loads(answer)["usable"] is True
 
 
+def failures(text: str) -> list[str]:
+    """What keeps zrtt from being used."""
+    findings = json.loads(text)["findings"]
+    return [finding["text"] for finding in findings if finding["level"] == "FAIL"]
+
+
+def test_check_misses_the_plugin(with_files: Report) -> None:
+    """Which is a pity, but no more."""
+    (answer,) = with_files.lines("without.plugin")
+    assert "tc knows no parameters of zrtt, and shows no statistics" in answer
+    assert failures(answer) == []
+
+
+def test_check_misses_the_module(with_files: Report) -> None:
+    answer, status = with_files.lines("without.module")
+    assert failures(answer) == ["no module sch_zrtt for this kernel"]
+    assert status == "rc=1"
+
+
 def test_without_a_rate_there_is_no_shaper(with_files: Report) -> None:
     assert with_files.qdisc("link.unlimited")["options"]["bandwidth"] == 0
 
