@@ -92,7 +92,7 @@ def kernel_module(name: str, kernel: Kernel) -> Path:
             shutil.copyfile(file, target)
         home = (folder / MODULE_SOURCES[name][0]).parent
         _make(
-            ["make", "-s", "-C", str(kernel.build_dir), f"M={home}", *kernel.make_args,
+            [*kernel.make, "-s", "-C", str(kernel.build_dir), f"M={home}", *kernel.make_args,
              "modules"]
         )  # fmt: skip
         if home != folder:

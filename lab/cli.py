@@ -9,6 +9,7 @@ import sys
 from lab import build, grid, initramfs, kernels, report, table
 from lab.agent import AgentError
 from lab.agentcost import AgentCostError
+from lab.apt import AptError
 from lab.cgroups import CgroupError
 from lab.commands import (
     agentcost,
@@ -43,6 +44,7 @@ CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
     ScenarioError,
     UnitError,
+    AptError,
     kernels.KernelError,
     build.BuildError,
     initramfs.InitramfsError,

@@ -26,7 +26,7 @@ from typing import Protocol
 
 from lab.kernels import Kernel
 
-KERNELS = ("6.1", "6.12", "uml")
+KERNELS = ("6.1", "6.12", "7.x", "uml")
 DEBUG = "debug"
 """User-mode Linux with sanitizers: slow, and no kernel to measure anything on."""
 

@@ -2,20 +2,32 @@
 """Debian's kernels: find the newest, download, unpack without installing.
 
 Old patch levels vanish from the archive, so no version is written down here:
-apt-cache says at run time which is the newest of a series.
+apt-cache says at run time which is the newest of a series. That of a younger
+Debian comes with the compiler and the libraries that its headers want.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from lab.cache import cache_dir, locked
+from lab.apt import PrivateApt, by_number
+from lab.cache import cache_dir, filled, locked
 from lab.process import said
 
 SERIES = ("6.1", "6.12")
+"""Of the suites that this machine uses."""
+YOUNGER = "7.x"
+"""The newest in the backports of a younger Debian."""
+YOUNGER_RELEASE = r"7\.\d+\.\d+\+deb\d+-amd64"
+YOUNGER_TOOLS = (
+    "make", "clang", "bash", "coreutils", "dash", "diffutils", "findutils", "grep", "mawk",
+    "perl-base", "sed",
+)  # fmt: skip
+"""What its make runs, beside the gcc that its headers depend on."""
 
 
 class KernelError(RuntimeError):
@@ -27,7 +39,7 @@ class Kernel:
     """A kernel that a guest can boot and modules can be built for."""
 
     name: str
-    """What the user calls it: 6.1, 6.12, uml or debug."""
+    """What the user calls it: 6.1, 6.12, 7.x, uml or debug."""
     release: str
     """What uname -r says in the guest."""
     image: Path
@@ -37,6 +49,8 @@ class Kernel:
     """What make -C wants to build a module."""
     make_args: tuple[str, ...] = ()
     """Further arguments of that make, such as ARCH=um."""
+    make: tuple[str, ...] = ("make",)
+    """That make."""
 
 
 _run = partial(said, KernelError)
@@ -45,10 +59,6 @@ _run = partial(said, KernelError)
 def _release_pattern(series: str) -> re.Pattern[str]:
     """Matches linux-image-RELEASE of a series: neither cloud, rt nor a meta-package."""
     return re.compile(rf"^linux-image-({re.escape(series)}\.\d+(?:-\d+|\+deb12)-amd64)$")
-
-
-def _version_key(release: str) -> tuple[int, ...]:
-    return tuple(int(number) for number in re.findall(r"\d+", release))
 
 
 def available() -> list[str]:
@@ -69,7 +79,7 @@ def newest_release(series: str) -> str:
     names |= set(_run("apt-cache", "pkgnames", "linux-headers-").split())
     pattern = _release_pattern(series)
     releases = [m[1] for m in map(pattern.match, names) if m]
-    for release in sorted(releases, key=_version_key, reverse=True):
+    for release in sorted(releases, key=by_number, reverse=True):
         if f"linux-headers-{release}" in names and all(
             _has_candidate(f"linux-{part}-{release}") for part in ("image", "headers")
         ):
@@ -107,10 +117,39 @@ def _ensure_headers(release: str) -> Path:
     return build_dir
 
 
+def _fetch_younger(root: Path) -> None:
+    apt = PrivateApt()
+    release = apt.newest(f"linux-headers-({YOUNGER_RELEASE})")
+    parts = [f"linux-{part}-{release}" for part in ("binary", "modules", "headers")]
+    apt.unpack_with_all_it_needs([*parts, *YOUNGER_TOOLS], root)
+    awk = root / "usr" / "bin" / "awk"  # a link that mawk makes when it is installed
+    awk.unlink(missing_ok=True)
+    awk.symlink_to("mawk")
+    _run("depmod", "-b", root, release)
+
+
+def _younger_kernel() -> Kernel:
+    """Its make sees its own /usr in place of this machine's, and nothing else differs."""
+    root = filled(cache_dir().resolve() / "kernels" / YOUNGER, _fetch_younger)
+    (modules,) = (root / "usr" / "lib" / "modules").iterdir()
+    rights = () if os.geteuid() == 0 else ("--map-root-user",)
+    script = f"mount --bind '{root}/usr' /usr && exec make \"$@\""
+    return Kernel(
+        name=YOUNGER,
+        release=modules.name,
+        image=modules / "vmlinuz",
+        modules=modules,
+        build_dir=Path("/usr/src") / f"linux-headers-{modules.name}",
+        make=("unshare", "--mount", *rights, "sh", "-c", script, "make"),
+    )
+
+
 def debian_kernel(series: str) -> Kernel:
     """Makes the newest kernel of a series ready to boot and to build for."""
+    if series == YOUNGER:
+        return _younger_kernel()
     if series not in SERIES:
-        raise KernelError(f"unknown kernel {series}; one of {', '.join(SERIES)}")
+        raise KernelError(f"unknown kernel {series}; one of {', '.join((*SERIES, YOUNGER))}")
     release = newest_release(series)
     root = _unpack(release)
     return Kernel(

@@ -2,8 +2,7 @@
 """Builds the user-mode Linux kernels of the lab, once, and keeps them in the cache.
 
 The source is the newest linux-source package of a Debian suite younger than the
-machine's own. It is fetched from the archive the machine already uses, through
-an apt configuration of its own, so the machine's suites stay as they are.
+machine's own.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from lab.apt import BACKPORTS, PrivateApt
 from lab.cache import cache_dir, locked
 from lab.kernels import Kernel, KernelError
 from lab.process import said
 
-SUITE = "trixie-backports"
-KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 LAB = Path(__file__).parent
 CORE = LAB / "uml-core.config"
 CONFIGS = {"uml": LAB / "uml.config", "debug": LAB / "uml-debug.config"}
@@ -42,60 +40,14 @@ def _cache() -> Path:
     return cache_dir().resolve() / "uml"
 
 
-def _archive_uri() -> str:
-    """The Debian archive this machine's own apt sources name."""
-    targets = _run(
-        "apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)",
-        "Created-By: Packages", "Origin: Debian",
-    )  # fmt: skip
-    for line in targets.splitlines():
-        uri, release = line.split()
-        if "-" not in release:  # else it is an update or a security suite
-            return uri
-    raise KernelError("apt knows no Debian archive; run apt-get update")
-
-
-class _PrivateApt:
-    """apt with one suite, and lists and state of its own below a folder."""
-
-    def __init__(self, folder: Path) -> None:
-        sources, status, lists = folder / "sources.list", folder / "status", folder / "lists"
-        (lists / "partial").mkdir(parents=True, exist_ok=True)
-        sources.write_text(f"deb [signed-by={KEYRING}] {_archive_uri()} {SUITE} main\n")
-        status.touch()
-        settings = {
-            "Dir::Etc::sourcelist": sources,
-            "Dir::Etc::sourceparts": "/dev/null",
-            "Dir::State": folder,
-            "Dir::State::lists": lists,
-            "Dir::State::status": status,
-            "Dir::Cache": folder / "cache",
-            "APT::Sandbox::User": "root",
-            "APT::Update::Error-Mode": "any",
-        }
-        self._options = [f"-o{name}={value}" for name, value in settings.items()]
-        _run("apt-get", *self._options, "-qq", "update")
-
-    def newest_source(self) -> str:
-        names = _run("apt-cache", *self._options, "pkgnames", "linux-source-").split()
-        versions = [m[1] for m in (re.fullmatch(r"linux-source-(\d+\.\d+)", n) for n in names) if m]
-        if not versions:
-            raise KernelError(f"{SUITE} has no linux-source package")
-        return "linux-source-" + max(versions, key=lambda v: [int(n) for n in v.split(".")])
-
-    def download(self, package: str, folder: Path) -> Path:
-        _run("apt-get", *self._options, "download", package, cwd=folder)
-        return next(folder.glob(f"{package}_*.deb"))
-
-
 def _fetch(tree: Path) -> None:
     """Downloads the source and unpacks it into the tree."""
-    apt = _PrivateApt(_cache().with_name("apt"))
-    package = apt.newest_source()
+    apt = PrivateApt()
+    version = apt.newest(r"linux-source-(\d+\.\d+)")
+    package = f"linux-source-{version}"
     tree.mkdir()
     with tempfile.TemporaryDirectory(dir=tree.parent) as folder:
-        deb = apt.download(package, Path(folder))
-        _run("dpkg-deb", "-x", deb, folder)
+        apt.unpack(package, Path(folder))
         archive = Path(folder) / "usr" / "src" / f"{package}.tar.xz"
         _run("tar", "-xJf", archive, "-C", tree, "--strip-components=1")
 
@@ -140,7 +92,7 @@ def _build(tree: Path, wanted: Sequence[str]) -> None:
 def uml_kernel(name: str) -> Kernel:
     """One of CONFIGS, built now if the cache has none of this configuration."""
     text = CORE.read_text() + CONFIGS[name].read_text()
-    digest = hashlib.sha256(f"{SUITE} {HZ}\n{text}".encode()).hexdigest()[:8]
+    digest = hashlib.sha256(f"{BACKPORTS} {HZ}\n{text}".encode()).hexdigest()[:8]
     folder = _cache() / digest
     complete, tree = folder / ".complete", folder / "linux"
     with locked(folder):
