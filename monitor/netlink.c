@@ -18,33 +18,33 @@ static int collect(struct nl_msg *msg, void *reply)
 	return NL_OK;
 }
 
-static int dump_once(struct nl_sock *sock, struct reply *reply, int type,
-		     const struct tcmsg *which)
+static int dump(struct nl_sock *sock, struct reply *reply, int type,
+		const struct tcmsg *which)
 {
 	struct tcmsg body = *which;
-	int err;
+	int attempt, err = 0;
 
-	reply->len = 0;
-	err = nl_send_simple(sock, type, NLM_F_DUMP, &body, sizeof(body));
-	return err < 0 ? err : nl_recvmsgs_default(sock);
+	for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+		reply->len = 0;
+		err = nl_send_simple(sock, type, NLM_F_DUMP, &body, sizeof(body));
+		if (err >= 0)
+			err = nl_recvmsgs_default(sock);
+		if (err != -NLE_DUMP_INTR)
+			break;
+	}
+	return err;
 }
 
 const char *netlink_dump(struct reply *reply, int type, const struct tcmsg *which)
 {
 	struct nl_sock *sock = nl_socket_alloc();
-	int attempt, err = -NLE_NOMEM;
+	int err;
 
-	if (sock) {
-		nl_socket_set_msg_buf_size(sock, BUFFER_BYTES);
-		nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, collect, reply);
-		err = nl_connect(sock, NETLINK_ROUTE);
-	}
-	for (attempt = 0; !err && attempt < ATTEMPTS; attempt++) {
-		err = dump_once(sock, reply, type, which);
-		if (err != -NLE_DUMP_INTR)
-			break;
-		err = attempt + 1 < ATTEMPTS ? 0 : err;
-	}
+	if (!sock)
+		return nl_geterror(NLE_NOMEM);
+	nl_socket_set_msg_buf_size(sock, BUFFER_BYTES);
+	nl_socket_modify_cb(sock, NL_CB_VALID, NL_CB_CUSTOM, collect, reply);
+	err = nl_connect(sock, NETLINK_ROUTE) ?: dump(sock, reply, type, which);
 	nl_socket_free(sock);
 	return err < 0 ? nl_geterror(err) : NULL;
 }

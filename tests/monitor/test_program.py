@@ -6,10 +6,11 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
-from canned import MONITOR, ROOT, Canned, program
+from canned import HERE, MONITOR, OUT, ROOT, Canned, build, program
 from messages import zrtt
 
 PAGE = MONITOR / "zrtt-mon.8"
@@ -81,6 +82,31 @@ def test_full_disk_is_reported(kernel: Canned) -> None:
         )  # fmt: skip
 
 
+@pytest.mark.parametrize(("interrupted", "why"), [
+    (0, "no zrtt on any device"), (9, "no zrtt on any device"),
+    (10, "Dump inconsistency detected, interrupted"),
+])  # fmt: skip
+def test_interrupted_dumps_are_repeated(interrupted: int, why: str) -> None:
+    """Here, where there is no zrtt."""
+    done = subprocess.run(
+        [interrupted_program(), "-jn1"], env=os.environ | {"INTERRUPTED": str(interrupted)},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, f"zrtt-mon: {why}\n")
+
+
+@cache
+def interrupted_program() -> Path:
+    """The one whose first replies are inconsistent."""
+    sources = [*(path.name for path in MONITOR.glob("*.c")), str(HERE / "interrupted.c")]
+    return build(
+        OUT / "interrupted",
+        SOURCES=" ".join(sources),
+        CFLAGS="-O0",
+        LDFLAGS="-Wl,--wrap=nl_recvmsgs_default",
+    )
+
+
 # Man page
 
 
@@ -117,7 +143,7 @@ def test_man_page_fits() -> None:
 
 def test_install_and_uninstall(tmp_path: Path) -> None:
     def make(target: str) -> None:
-        variables = [f"DESTDIR={tmp_path}/root", "PREFIX=/usr/local", f"OUT={tmp_path}/out"]
+        variables = [f"DESTDIR={tmp_path}/root", "PREFIX=/usr/local", f"OUT={ROOT}/out/monitor"]
         subprocess.run(["make", "-s", "-C", MONITOR, target, *variables], check=True)
 
     def installed() -> list[str]:

@@ -46,7 +46,11 @@ def observed() -> dict[str, Any]:
         warmup_s=10,
         duration_s=90,
     ).check()
-    files = {"zrtt-mon": program()} | {path.name: path for path in GUEST.glob("*.py")}
+    files = {
+        "zrtt-mon": program(),
+        "observe.py": GUEST / "observe.py",
+        "terminal.py": HERE / "terminal.py",
+    }
     around = runner.Around(GUEST / "watched.sh", files=files)
     output = runner.guest_output(scenario, get_engine("uml"), around=around)
     seen = sections(output.result)["observed"]

@@ -18,13 +18,15 @@ import pyte
 class Terminal:
     """Emulates one, and runs a program on it."""
 
-    def __init__(self, command: Sequence[str], columns: int, lines: int) -> None:
+    def __init__(
+        self, command: Sequence[str], columns: int, lines: int, term: str = "linux"
+    ) -> None:
         self._screen = pyte.Screen(columns, lines)
         self._stream = pyte.ByteStream(self._screen)
         self._pid, self._fd = pty.fork()
         if not self._pid:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-            os.execvpe(command[0], command, os.environ | {"TERM": "linux"})
+            os.execvpe(command[0], command, os.environ | {"TERM": term})
 
     def resize(self, columns: int, lines: int) -> None:
         """As if somebody pulled at the window."""
@@ -34,6 +36,10 @@ class Terminal:
     def type(self, keys: str) -> None:
         """Presses keys."""
         os.write(self._fd, keys.encode())
+
+    def hang_up(self) -> None:
+        """Goes away."""
+        os.close(self._fd)
 
     def look(self, seconds: float) -> list[str]:
         """What is on the screen after some time."""
