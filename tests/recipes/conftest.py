@@ -65,6 +65,15 @@ def pod_files() -> dict[str, Path]:
     return {"pod": path}
 
 
+def xdp_files() -> dict[str, Path]:
+    """An XDP program that lets all pass."""
+    OUT.mkdir(parents=True, exist_ok=True)
+    source, program = HERE / "guest" / "pass.bpf.c", OUT / "pass.o"
+    headers = f"-I/usr/include/{_run('gcc', '-print-multiarch').strip()}"
+    _run("clang", "-target", "bpf", "-O2", headers, "-c", source, "-o", program)
+    return {"pass.o": program}
+
+
 @cache
 def _with_nat() -> Report:
     return Guest("6.12", WITH_NAT, ("nft",), agent_files()).run()
@@ -72,7 +81,8 @@ def _with_nat() -> Report:
 
 @cache
 def _with_files() -> Report:
-    return Guest("uml", WITH_FILES, (), ifupdown_files() | sqm_files() | pod_files()).run()
+    files = ifupdown_files() | sqm_files() | pod_files() | xdp_files()
+    return Guest("uml", WITH_FILES, (), files).run()
 
 
 @pytest.fixture

@@ -148,6 +148,11 @@ def test_check_misses_the_module(with_files: Report) -> None:
     assert status == "rc=1"
 
 
+def test_check_sees_an_xdp_program(with_files: Report) -> None:
+    assert "an XDP program is there" not in with_files.part("link.check")
+    assert "warn  eth0: an XDP program is there" in with_files.part("link.xdp")
+
+
 def test_without_a_rate_there_is_no_shaper(with_files: Report) -> None:
     assert with_files.qdisc("link.unlimited")["options"]["bandwidth"] == 0
 

@@ -39,7 +39,7 @@ check_offloads() {
 
 check_device() {
 	check_offloads
-	! ip -d link show dev "$DEV" 2>/dev/null | grep -Eq '(^|[ /])xdp(generic|drv|offload|multi)?( |/|$)' ||
+	! ip link show dev "$DEV" 2>/dev/null | grep -q prog/xdp ||
 		finding warn "an XDP program is there: what it sends on goes past the qdisc"
 	! cat "$ROOT/sys/class/net/$DEV/phys_switch_id" >/dev/null 2>&1 ||
 		finding note "a port of a switch, which forwards by itself between its ports"

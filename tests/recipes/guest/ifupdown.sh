@@ -6,7 +6,7 @@
 settings /etc/network/interfaces.d/eth0
 echo 'source /etc/network/interfaces.d/*' >/etc/network/interfaces
 printf 'iface eth9 inet manual\n' >/etc/network/interfaces.d/eth9
-mkdir -p /run/network /etc/network/if-post-down.d
+mkdir -p /run/network /etc/network/if-pre-up.d /etc/network/if-post-down.d
 ip link add eth0 type dummy
 ip link add eth9 type dummy
 "$LAB/ifup" eth0 eth9

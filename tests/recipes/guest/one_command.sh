@@ -26,6 +26,10 @@ part link.filters
 tc -n r filter show dev eth0 ingress
 part link.check
 ip netns exec r sh -eu "$LAB/recipe-check"
+ip -n r link set dev eth0 xdpgeneric obj "$LAB/pass.o" section xdp
+part link.xdp
+ip netns exec r zrtt-check eth0
+ip -n r link set dev eth0 xdpgeneric off
 ip netns exec r zrtt-link up eth0
 stats link.unlimited r eth0
 ip netns exec r zrtt-link down eth0
