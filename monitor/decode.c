@@ -127,26 +127,17 @@ bool decode_class(struct nlmsghdr *message, const struct instance *qdisc,
 	return true;
 }
 
-static __u64 decode_htb(struct nlattr *nest)
+/* The tc_ratespec at @offset of attribute @parms; its 64 bits, if it needs them, in @rate64. */
+static __u64 decode_rate(struct nlattr *nest, int parms, size_t offset, int rate64)
 {
-	struct nlattr *options[TCA_HTB_MAX + 1];
-	struct tc_htb_opt parms = { };
-	__u64 ceil;
-
-	parse_nest(nest, options, TCA_HTB_MAX);
-	TAKE(parms, options[TCA_HTB_PARMS]);
-	return TAKE(ceil, options[TCA_HTB_CEIL64]) ? ceil : parms.ceil.rate;
-}
-
-static __u64 decode_tbf(struct nlattr *nest)
-{
-	struct nlattr *options[TCA_TBF_MAX + 1];
-	struct tc_tbf_qopt parms = { };
+	struct nlattr *options[TCA_HTB_MAX + 1];	/* more than tbf has */
+	struct tc_ratespec spec = { };
 	__u64 rate;
 
-	parse_nest(nest, options, TCA_TBF_MAX);
-	TAKE(parms, options[TCA_TBF_PARMS]);
-	return TAKE(rate, options[TCA_TBF_RATE64]) ? rate : parms.rate.rate;
+	parse_nest(nest, options, TCA_HTB_MAX);
+	if (options[parms] && (size_t)nla_len(options[parms]) >= offset + sizeof(spec))
+		memcpy(&spec, (char *)nla_data(options[parms]) + offset, sizeof(spec));
+	return TAKE(rate, options[rate64]) ? rate : spec.rate;
 }
 
 __u64 decode_shaper(struct nlmsghdr *message)
@@ -154,8 +145,10 @@ __u64 decode_shaper(struct nlmsghdr *message)
 	struct object object;
 
 	if (message->nlmsg_type == RTM_NEWTCLASS && parse(message, &object, "htb"))
-		return decode_htb(object.attrs[TCA_OPTIONS]);
+		return decode_rate(object.attrs[TCA_OPTIONS], TCA_HTB_PARMS,
+				   offsetof(struct tc_htb_opt, ceil), TCA_HTB_CEIL64);
 	if (message->nlmsg_type == RTM_NEWQDISC && parse(message, &object, "tbf"))
-		return decode_tbf(object.attrs[TCA_OPTIONS]);
+		return decode_rate(object.attrs[TCA_OPTIONS], TCA_TBF_PARMS,
+				   offsetof(struct tc_tbf_qopt, rate), TCA_TBF_RATE64);
 	return 0;
 }

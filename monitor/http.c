@@ -7,6 +7,7 @@
 
 #include <microhttpd.h>
 
+#include "exit.h"
 #include "http.h"
 #include "prometheus.h"
 
@@ -53,7 +54,7 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
 	if (!why) {
 		out = open_memstream(&text, &len);
 		if (!out)
-			err(EXIT_FAILURE, "memory");
+			err(EXIT_TROUBLE, "memory");
 		prometheus_print(out, &snapshot);
 		fclose(out);
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "exit.h"
 #include "json.h"
 #include "options.h"
 #include "prometheus.h"
@@ -25,13 +26,13 @@ static void take(struct snapshot *snapshot, const struct options *options, bool 
 	const char *why = snapshot_take(snapshot, &options->devices, flows);
 
 	if (why)
-		errx(EXIT_NONE, "%s", why);
+		errx(EXIT_TROUBLE, "%s", why);
 }
 
 static void flush(void)
 {
 	if (fflush(stdout))
-		err(EXIT_NONE, "standard output");
+		err(EXIT_TROUBLE, "standard output");
 }
 
 /* Each text is of what happened since the reading before it. */
@@ -101,7 +102,7 @@ static void check_devices(const struct devices *devices)
 
 	for (i = 0; i < devices->count; i++) {
 		if (!device_index(devices->names[i]))
-			errx(EXIT_NONE, "%s: no such device", devices->names[i]);
+			errx(EXIT_TROUBLE, "%s: no such device", devices->names[i]);
 	}
 }
 
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
 		break;
 	case FORM_LISTEN:
 		http_serve(&options.endpoint, &options.devices);
-		return EXIT_NONE;
+		return EXIT_TROUBLE;
 	}
 	if (!found)
 		errx(EXIT_NONE, "no zrtt on %s", options.devices.count ? "these devices" :

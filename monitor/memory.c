@@ -2,6 +2,7 @@
 #include <err.h>
 #include <stdlib.h>
 
+#include "exit.h"
 #include "memory.h"
 
 void *grow(void *array, size_t count, size_t size)
@@ -9,6 +10,6 @@ void *grow(void *array, size_t count, size_t size)
 	void *grown = reallocarray(array, count, size);
 
 	if (!grown)
-		errx(EXIT_FAILURE, "out of memory");
+		errx(EXIT_TROUBLE, "out of memory");
 	return grown;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exit.h"
 #include "options.h"
 
 #define __printf(a, b)	__attribute__((format(printf, a, b)))
@@ -51,7 +52,7 @@ static void __noreturn __printf(1, 2) wrong(const char *format, ...)
 	vfprintf(stderr, format, args);
 	va_end(args);
 	fprintf(stderr, "\n%s", usage);
-	exit(EXIT_USAGE);
+	exit(EXIT_TROUBLE);
 }
 
 static double parse_interval(const char *word)
@@ -130,7 +131,7 @@ static void parse_option(struct options *options, int option)
 	default:
 		/* getopt_long() has said why. */
 		fputs(usage, stderr);
-		exit(EXIT_USAGE);
+		exit(EXIT_TROUBLE);
 	}
 }
 

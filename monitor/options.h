@@ -5,9 +5,6 @@
 #include "flows.h"
 #include "http.h"
 
-#define EXIT_NONE	1	/* there is no zrtt, or the system refused */
-#define EXIT_USAGE	2	/* the command line is wrong */
-
 enum form {
 	FORM_VIEW,
 	FORM_JSON,

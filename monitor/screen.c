@@ -8,6 +8,7 @@
 #include <curses.h>
 
 #include "clock.h"
+#include "exit.h"
 #include "screen.h"
 #include "view.h"
 
@@ -35,7 +36,7 @@ static void refresh_snapshot(struct screen *screen)
 	why = snapshot_take(&screen->now, &screen->options->devices, true);
 	if (why) {
 		endwin();
-		errx(EXIT_FAILURE, "%s", why);
+		errx(EXIT_TROUBLE, "%s", why);
 	}
 	screen->refreshes++;
 }
@@ -47,7 +48,7 @@ static char *render(const struct screen *screen, size_t flows)
 	FILE *out = open_memstream(&text, &len);
 
 	if (!out)
-		err(EXIT_FAILURE, "memory");
+		err(EXIT_TROUBLE, "memory");
 	if (!screen->now.count)
 		fputs("no zrtt yet\n", out);
 	view_print(out, &screen->before, &screen->now, screen->order, flows);
@@ -186,7 +187,7 @@ void screen_run(const struct options *options)
 	struct screen screen = { .options = options, .order = options->order };
 
 	if (!newterm(NULL, stdout, stdin))
-		errx(EXIT_FAILURE, "unknown terminal: check TERM, or use zrtt-mon | cat");
+		errx(EXIT_TROUBLE, "unknown terminal: check TERM, or use zrtt-mon | cat");
 	cbreak();
 	noecho();
 	curs_set(0);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "exit.h"
 #include "prometheus.h"
 #include "textfile.h"
 
@@ -19,12 +20,12 @@ void textfile_write(const char *path, const struct snapshot *snapshot)
 	int fd;
 
 	if (!lstat(path, &status) && !S_ISREG(status.st_mode))
-		errx(EXIT_FAILURE, "%s: not a regular file", path);
+		errx(EXIT_TROUBLE, "%s: not a regular file", path);
 	if (asprintf(&part, "%s.XXXXXX", path) < 0)
-		err(EXIT_FAILURE, "%s", path);
+		err(EXIT_TROUBLE, "%s", path);
 	fd = mkstemp(part);
 	if (fd < 0)
-		err(EXIT_FAILURE, "%s", path);
+		err(EXIT_TROUBLE, "%s", path);
 	out = fdopen(fd, "w");
 	if (out)
 		prometheus_print(out, snapshot);
@@ -32,7 +33,7 @@ void textfile_write(const char *path, const struct snapshot *snapshot)
 	    rename(part, path)) {
 		warn("%s", path);
 		unlink(part);
-		exit(EXIT_FAILURE);
+		exit(EXIT_TROUBLE);
 	}
 	free(part);
 }

@@ -57,7 +57,7 @@ static void print_sources(FILE *out, const struct instance *instance)
 	char rtt[TEXT_MAX];
 
 	fprintf(out, "  flows       %u, mean RTT %s\n", st->flows,
-		text_time(rtt, st->rtt_avg_us));
+		st->rtt_avg_us ? text_time(rtt, st->rtt_avg_us) : "unknown");
 	fprintf(out, "  RTTs from   hint %u, mark %u, timestamps %u, handshake %u, none %u\n",
 		st->flows_hinted, st->flows_marked, st->flows_timestamps,
 		st->flows_handshake, instance->flows_unknown);

@@ -117,5 +117,5 @@ def test_refused_dumps_are_reported(kernel: Canned) -> None:
     kernel.say([GOOD[0]])
     (kernel.folder / "classes.0").unlink()
     said = kernel.run("-jn1", "-f")
-    assert (said.status, said.err) == (1, "zrtt-mon: no such dump\n")
+    assert (said.status, said.err) == (2, "zrtt-mon: no such dump\n")
     assert kernel.run("-jn1").status == 0

@@ -165,7 +165,7 @@ def test_file_says_that_there_is_no_zrtt(kernel: Canned, tmp_path: Path) -> None
 def test_file_that_cannot_be_written(kernel: Canned, path: str) -> None:
     kernel.say([zrtt()])
     said = kernel.run(f"--prometheus={path}")
-    assert said.status == 1
+    assert said.status == 2
     assert said.err.startswith(f"zrtt-mon: {path}: ")
     assert Path("/dev/null").is_char_device()
 
