@@ -146,16 +146,18 @@ static inline u64 libra_increase(u32 alpha_q16, u32 rtt_us, u32 t0_ms, u32 cwnd)
 }
 
 /**
- * libra_ssthresh() - the window after a loss, w - w T1 / (2 (T + T0))
+ * libra_ssthresh() - the window after a loss, w T1 / (2 (T + T0))
  * @cwnd: w, segments
  * @rtt_us: T, at most LIBRA_MAX_RTT_US
  * @t0_ms: T0
  * @t1_ms: T1
+ *
+ * Return: segments, at most @cwnd.
  */
 static inline u32 libra_ssthresh(u32 cwnd, u32 rtt_us, u32 t0_ms, u32 t1_ms)
 {
 	u32 twice_us = 2 * (rtt_us + t0_ms * CC_US_PER_MS);
-	u32 kept_us = twice_us - min(t1_ms * CC_US_PER_MS, twice_us);
+	u32 kept_us = min(t1_ms * CC_US_PER_MS, twice_us);
 	u32 reduced = (u32)div_u64((u64)cwnd * kept_us, twice_us);
 
 	return max(reduced, CC_MIN_WINDOW);

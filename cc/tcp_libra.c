@@ -6,7 +6,7 @@
  * Exploring RTT-Fairness for TCP", NETWORKING 2007.
  *
  *	each ACK	w += (1/w) alpha T^2 / (T + T0)
- *	loss or mark	w -= w T1 / (2 (T + T0))
+ *	loss or mark	w = w T1 / (2 (T + T0))
  *
  *	alpha = k1 C exp(-k2 (T - Tmin) / (Tmax - Tmin))
  *
@@ -57,7 +57,7 @@ static const struct kernel_param_ops libra_param_ops = {
 module_param_cb(t0_ms, &libra_param_ops, &t0_ms, 0644);
 MODULE_PARM_DESC(t0_ms, "T0, sensitivity to the RTT, ms (1..60000, default 1000)");
 module_param_cb(t1_ms, &libra_param_ops, &t1_ms, 0644);
-MODULE_PARM_DESC(t1_ms, "T1, decrease at a loss, ms (1..60000, default 1000)");
+MODULE_PARM_DESC(t1_ms, "T1, what a loss leaves, ms (1..60000, default 1000)");
 module_param_cb(k1_milli, &libra_param_ops, &k1_milli, 0644);
 MODULE_PARM_DESC(k1_milli, "k1, scale of the capacity, 1/1000 (1..60000, default 2000)");
 module_param_cb(k2_milli, &libra_param_ops, &k2_milli, 0644);

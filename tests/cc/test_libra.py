@@ -54,12 +54,13 @@ def test_increase(alpha: float, rtt_us: int, t0: int) -> None:
 @pytest.mark.parametrize("rtt_us", RTTS_US)
 def test_decrease(rtt_us: int, t0: int, t1: int) -> None:
     for cwnd in (2, 3, 38, 83_000, 2**31):
-        kept = cwnd - t1 / 1000 * cwnd / (2 * (rtt_us / 1e6 + t0 / 1000))
-        assert library().libra_cut(cwnd, rtt_us, t0, t1) == pytest.approx(max(kept, 2), abs=1)
+        share = t1 / 1000 / (2 * (rtt_us / 1e6 + t0 / 1000))
+        kept = max(min(share, 1) * cwnd, 2)
+        assert library().libra_cut(cwnd, rtt_us, t0, t1) == pytest.approx(kept, abs=1)
 
 
-def test_short_rtt_halves() -> None:
-    assert library().libra_cut(1000, 1, T0, T1) == 500
+def test_short_rtt_halves_and_a_long_one_leaves_less() -> None:
+    assert [library().libra_cut(1000, rtt_us, T0, T1) for rtt_us in (1, 10**6)] == [499, 250]
 
 
 @pytest.mark.parametrize(
