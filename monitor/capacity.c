@@ -24,36 +24,40 @@ static struct nlmsghdr *find(const struct reply *reply, int ifindex, __u32 handl
 }
 
 /* Classes that cannot be read shape nothing, as far as is known. */
-static __u64 rate_of_class(int ifindex, __u32 handle)
+static void read_classes(struct shapers *shapers, int ifindex, __u32 handle)
 {
-	const struct tcmsg which = {
-		.tcm_ifindex = ifindex,
-		.tcm_parent = TC_H_MAJ(handle),
-	};
-	struct nlmsghdr *message = NULL;
-	struct reply classes = { };
-	__u64 rate;
+	const struct tcmsg which = { .tcm_ifindex = ifindex, .tcm_parent = handle };
 
-	if (!netlink_dump(&classes, RTM_GETTCLASS, &which))
-		message = find(&classes, ifindex, handle);
-	rate = message ? decode_shaper(message) : 0;
-	reply_free(&classes);
-	return rate;
+	if (shapers->ifindex == ifindex && shapers->handle == handle)
+		return;
+	shapers->ifindex = ifindex;
+	shapers->handle = handle;
+	if (netlink_dump(&shapers->classes, RTM_GETTCLASS, &which))
+		shapers->classes.len = 0;
 }
 
-__u64 capacity_of(const struct instance *instance, const struct reply *qdiscs)
+static __u64 rate_of_class(struct shapers *shapers, int ifindex, __u32 handle)
+{
+	struct nlmsghdr *message;
+
+	read_classes(shapers, ifindex, TC_H_MAJ(handle));
+	message = find(&shapers->classes, ifindex, handle);
+	return message ? decode_shaper(message) : 0;
+}
+
+__u64 capacity_of(const struct instance *instance, struct shapers *shapers)
 {
 	__u32 parent = instance->parent;
 	__u64 rate = instance->bandwidth;
-	int depth;
+	int depth, ifindex = instance->ifindex;
 
 	for (depth = 0; !rate && depth < DEPTH_MAX && TC_H_MAJ(parent); depth++) {
-		struct nlmsghdr *message = find(qdiscs, instance->ifindex, TC_H_MAJ(parent));
+		struct nlmsghdr *message = find(shapers->qdiscs, ifindex, TC_H_MAJ(parent));
 
 		if (!message)
 			break;
-		rate = decode_shaper(message) ?: rate_of_class(instance->ifindex, parent);
+		rate = decode_shaper(message) ?: rate_of_class(shapers, ifindex, parent);
 		parent = ((struct tcmsg *)nlmsg_data(message))->tcm_parent;
 	}
-	return rate ?: device_speed(instance->ifindex);
+	return rate ?: device_speed(ifindex);
 }

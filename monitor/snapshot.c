@@ -62,6 +62,7 @@ static const char *take_flows(struct instance *instance)
 static const char *take_instances(struct snapshot *snapshot, const struct reply *qdiscs,
 				  const struct devices *devices, bool flows)
 {
+	struct shapers shapers = { .qdiscs = qdiscs };
 	struct nlmsghdr *message;
 	struct instance instance;
 	const char *why = NULL;
@@ -72,13 +73,14 @@ static const char *take_instances(struct snapshot *snapshot, const struct reply 
 		    !is_wanted(instance.ifindex, devices) ||
 		    !device_name(instance.ifindex, instance.dev))
 			continue;
-		instance.capacity = capacity_of(&instance, qdiscs);
+		instance.capacity = capacity_of(&instance, &shapers);
 		if (flows && can_have_flows(&instance))
 			why = take_flows(&instance);
 		snapshot->instances = grow(snapshot->instances, snapshot->count + 1,
 					   sizeof(instance));
 		snapshot->instances[snapshot->count++] = instance;
 	}
+	reply_free(&shapers.classes);
 	return why;
 }
 

@@ -165,3 +165,14 @@ def test_capacity(
     kernel.say(qdiscs, classes)
     (shown,) = kernel.run("-jn1").objects
     assert shown.get("capacity") == capacity
+
+
+def test_classes_are_asked_for_once(kernel: Canned) -> None:
+    """And not for each zrtt among them: there may be thousands."""
+    kernel.say(
+        [qdisc("htb", handle=0x10000), zrtt(parent=0x10010), zrtt(handle=0x30000, parent=0x10010)],
+        [htb_class(9 * MBIT)],
+    )
+    kernel.reply("classes", 1)
+    shown = kernel.run("-jn1").objects
+    assert [one["capacity"] for one in shown] == [9 * MBIT] * 2
