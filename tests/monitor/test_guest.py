@@ -166,7 +166,7 @@ def test_metrics_of_a_full_link() -> None:
     assert found["zrtt_marked_packets_total", "bot", ""] > 0
 
 
-@pytest.mark.parametrize("when", ["metrics", "after_garbage", "after_crowd"])
+@pytest.mark.parametrize("when", ["metrics", "v6", "after_garbage", "after_crowd"])
 def test_http_serves_metrics(when: str) -> None:
     head, _, body = observed()["http"][when].partition("\r\n\r\n")
     assert head.startswith("HTTP/1.1 200 ")
@@ -181,9 +181,17 @@ def test_http_counters_grow() -> None:
     assert last[counter] > first[counter] > 0
 
 
-def test_http_listens_on_loopback_only() -> None:
-    (line,) = observed()["http"]["listening"].splitlines()
-    assert line.split()[3] == "127.0.0.1:9788"
+@pytest.mark.parametrize(
+    ("when", "where"), [("listening", "127.0.0.1:9788"), ("v6_listening", "[::1]:9788")]
+)
+def test_http_listens_where_it_is_told_to(when: str, where: str) -> None:
+    """Which is on this host, unless told otherwise."""
+    (line,) = observed()["http"][when].splitlines()
+    assert line.split()[3] == where
+
+
+def test_http_needs_a_free_port() -> None:
+    assert observed()["http"]["second"] == [2, "zrtt-mon: cannot listen: Address already in use\n"]
 
 
 def test_http_refuses_what_it_does_not_serve() -> None:

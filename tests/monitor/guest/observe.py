@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 from terminal import Terminal
@@ -69,17 +69,10 @@ def beside_tc(dev: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-@contextmanager
-def connection() -> Iterator[socket.socket]:
-    """To the server."""
-    with closing(socket.create_connection(("127.0.0.1", PORT), timeout=2 * SILENCE_S)) as sock:
-        yield sock
-
-
-def answer(request: bytes) -> str:
+def answer(request: bytes, address: str = "127.0.0.1") -> str:
     """All that it says, up to its end of the connection."""
     text = b""
-    with connection() as sock:
+    with socket.create_connection((address, PORT), timeout=2 * SILENCE_S) as sock:
         try:
             sock.sendall(request)
             while piece := sock.recv(65536):
@@ -89,9 +82,10 @@ def answer(request: bytes) -> str:
     return text.decode()
 
 
-def get(path: str, method: str = "GET") -> str:
+def get(path: str, method: str = "GET", address: str = "127.0.0.1") -> str:
     """A proper request."""
-    return answer(f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode())
+    text = f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    return answer(text.encode(), address)
 
 
 def crowd() -> str:
@@ -104,11 +98,31 @@ def crowd() -> str:
     return text
 
 
+@contextmanager
+def serving(endpoint: str, dev: str) -> Iterator[subprocess.Popen[bytes]]:
+    """While it listens."""
+    server = subprocess.Popen([MON, "--listen", endpoint, dev])
+    time.sleep(1)
+    yield server
+    server.terminate()
+    server.wait()
+
+
 def http(dev: str) -> dict[str, Any]:
     """The server, asked well and badly."""
-    server = subprocess.Popen([MON, "--listen", str(PORT), dev])
-    time.sleep(1)
-    seen: dict[str, Any] = {
+    with serving(f"[::1]:{PORT}", dev):
+        ipv6 = {"v6": get("/metrics", address="::1"), "v6_listening": said("ss", "-Hltn")}
+    with serving(str(PORT), dev) as server:
+        return ipv6 | asked_in_all_ways(dev) | {"alive": server.poll() is None}
+
+
+def asked_in_all_ways(dev: str) -> dict[str, Any]:
+    """What a server says."""
+    second = subprocess.run(
+        [MON, "--listen", str(PORT), dev], capture_output=True, text=True, check=False
+    )
+    return {
+        "second": [second.returncode, second.stderr],
         "listening": said("ss", "-Hltn"),
         "metrics": get("/metrics"),
         "elsewhere": get("/"),
@@ -116,11 +130,7 @@ def http(dev: str) -> dict[str, Any]:
         "garbage": [answer(garbage) for garbage in GARBAGE],
         "after_garbage": get("/metrics"),
         "after_crowd": crowd(),
-        "alive": server.poll() is None,
     }
-    server.terminate()
-    server.wait()
-    return seen
 
 
 def main() -> None:
