@@ -55,6 +55,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "warn eth0: LRO merges packets that cannot be forwarded as they came"),
     ("TSO", {"features": "tcp-segmentation-offload: on\ngeneric-receive-offload: on"},
      "ok eth0: super-packets by TSO GRO are no harm: zrtt splits them (split_gso)"),
+    (
+        "TSO, not split",
+        {"features": "tcp-segmentation-offload: on", "qdiscs": zrtt("root", "no_split_gso")},
+        "note eth0: super-packets by TSO are queued whole",
+    ),
     ("XDP", {"link": "2: eth0: <UP> mtu 1500 xdpgeneric qdisc htb\n    prog/xdp id 7"},
      "warn eth0: an XDP program is there: what it sends on goes past the qdisc"),
     ("switch", {"files": {"sys/class/net/eth0/phys_switch_id": "00"}},

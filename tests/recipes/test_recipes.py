@@ -160,6 +160,7 @@ def test_without_a_rate_there_is_no_shaper(with_files: Report) -> None:
 def test_link_is_as_before_in_the_end(with_files: Report) -> None:
     assert with_files.lines("link.down")[-1].startswith("3 packets transmitted, 3 packets received")
     assert "zrtt" not in with_files.part("link.down")
+    assert "pfifo" in with_files.part("link.down")
     assert "ifb" not in with_files.part("link.down")
 
 
@@ -245,7 +246,8 @@ def test_sqm_stops(with_files: Report) -> None:
 def test_rate_changes_and_nothing_else(with_files: Report, way: str) -> None:
     before, after = (with_files.qdisc(f"rate.{way}.{when}") for when in ("before", "after"))
     assert before["prob"] > 0
-    assert after["prob"] == pytest.approx(before["prob"], rel=0.1)
+    # a packet may leave at once, and the controller be due
+    assert after["prob"] == pytest.approx(before["prob"], rel=0.3)
     assert before["backlog_packets"] > 10
     assert {name: before[name] for name in LEARNT} == {name: after[name] for name in LEARNT}
     for qdisc in (before, after):

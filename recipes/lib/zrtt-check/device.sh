@@ -34,13 +34,18 @@ check_offloads() {
 	! on tcp-segmentation-offload || blurs="$blurs TSO"
 	! on generic-segmentation-offload || blurs="$blurs GSO"
 	! on generic-receive-offload || blurs="$blurs GRO"
-	[ -z "$blurs" ] || finding ok "super-packets by$blurs are no harm: zrtt splits them (split_gso)"
+	if [ -n "$blurs" ] && tc qdisc show dev "$DEV" | grep -q ' no_split_gso'; then
+		finding note "super-packets by$blurs are queued whole" "split_gso, if the link is slow"
+	elif [ -n "$blurs" ]; then
+		finding ok "super-packets by$blurs are no harm: zrtt splits them (split_gso)"
+	fi
 }
 
 check_device() {
 	check_offloads
 	! ip link show dev "$DEV" 2>/dev/null | grep -q prog/xdp ||
-		finding warn "an XDP program is there: what it sends on goes past the qdisc"
+		finding warn "an XDP program is there: what it sends on goes past the qdisc" \
+			"bpftool net tells whose it is"
 	! cat "$ROOT/sys/class/net/$DEV/phys_switch_id" >/dev/null 2>&1 ||
 		finding note "a port of a switch, which forwards by itself between its ports"
 }

@@ -8,21 +8,19 @@ places() {
 	echo "$shown" | awk '
 		$1 == "qdisc" {
 			kind[$3] = $2
-			place = $4 == "root" || $6 == "root" ? "root" : ""
-			for (i = 4; i < NF; i++)
-				if ($i == "parent")
-					place = $(i + 1)
-			above[$3] = place
 			if ($2 == "zrtt")
 				zrtt[++n] = $3
-			for (i = 4; i < NF; i++)
+			for (i = 4; i < NF; i++) {
+				if ($i == "parent")
+					above[$3] = $(i + 1)
 				if ($i == "bandwidth" && $(i + 1) ~ /^[0-9]/)
-					shaped[$3] = "bandwidth"
+					shaped[$3]
+			}
 		}
 		END {
 			for (i = 1; i <= n; i++) {
 				handle = zrtt[i]
-				shaper = handle in shaped ? shaped[handle] : "-"
+				shaper = handle in shaped ? "bandwidth" : "-"
 				parent = "root"
 				while (above[handle] ~ /:/) {
 					sub(/:.*/, ":", above[handle])

@@ -33,6 +33,8 @@ ip -n r link set dev eth0 xdpgeneric off
 ip netns exec r zrtt-link up eth0
 stats link.unlimited r eth0
 ip netns exec r zrtt-link down eth0
+tc -n r qdisc add dev eth0 root pfifo
+ip netns exec r zrtt-link down eth0
 part link.down
 tc -n r -j qdisc show dev eth0
 echo
