@@ -54,6 +54,7 @@ def observed() -> dict[str, Any]:
     around = runner.Around(GUEST / "watched.sh", files=files)
     output = runner.guest_output(scenario, get_engine("uml"), around=around)
     seen = sections(output.result)["observed"]
+    OUT.mkdir(parents=True, exist_ok=True)
     (OUT / "view.txt").write_text("\n".join(seen["view"]["resumed"]).rstrip() + "\n")
     return seen
 
