@@ -18,6 +18,7 @@ HARMLESS = re.compile(
             "loading out-of-tree module taints kernel",
             "reboot: Power down",
             "hrtimer: interrupt took",  # the host is busy
+            "is non-work-conserving",  # a shaper below another
             # bad messages
             "netlink: .*(invalid length|leftover after parsing)",
             r"nla\w*: \d+ callbacks suppressed",

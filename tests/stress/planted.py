@@ -41,24 +41,24 @@ BUGS = (
         name="lock-inversion",
         round=Round("storm", 1, 8),
         report="possible circular locking dependency",
-        right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
-        wrong="\tif (net) {\n\t\tspin_lock_bh(&net->locks[0]);\n\t\tsch_tree_lock(sch);\n"
-        "\t\tsch_tree_unlock(sch);\n\t\tspin_unlock_bh(&net->locks[0]);\n\t}\n"
-        "\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
+        right="\tzrtt_net_put(net);\n\tkvfree(slots);\n",
+        wrong="\tif (q->net) {\n\t\tspin_lock_bh(&q->net->locks[0]);\n\t\tsch_tree_lock(sch);\n"
+        "\t\tsch_tree_unlock(sch);\n\t\tspin_unlock_bh(&q->net->locks[0]);\n\t}\n"
+        "\tzrtt_net_put(net);\n\tkvfree(slots);\n",
     ),
     Bug(
         name="leak",
         round=Round("fuzz", 1, 500),
         report="unreferenced object",
-        right="\tzrtt_net_put(old_net);\n\tkvfree(slots);\n",
-        wrong="\tzrtt_net_put(old_net);\n",
+        right="\tzrtt_net_put(net);\n\tkvfree(slots);\n",
+        wrong="\tzrtt_net_put(net);\n",
     ),
     Bug(
         name="leak-on-failure",
         round=Round("faults", 1, 1),
         report="unreferenced object",
-        right="\t\t\tzrtt_net_put(net);\n\t\t\treturn -ENOMEM;\n",
-        wrong="\t\t\treturn -ENOMEM;\n",
+        right="\t\tif (!slots)\n\t\t\tgoto out;\n",
+        wrong="\t\tif (!slots)\n\t\t\treturn -ENOMEM;\n",
     ),
     Bug(
         name="sleep-under-lock",
@@ -78,8 +78,8 @@ BUGS = (
         name="accepts-too-much",
         round=Round("fuzz", 1, 2000),
         report="FindingError: answered 0, must refuse it",
-        right="if (!is_power_of_2(params->flows)) {",
-        wrong="if (params->flows < TC_ZRTT_FLOWS_MIN) {",
+        right="if (!is_power_of_2(params->flows))",
+        wrong="if (params->flows < TC_ZRTT_FLOWS_MIN)",
     ),
 )
 

@@ -161,6 +161,8 @@ class Fuzzer:
             self.counts.errors[name] = self.counts.errors.get(name, 0) + 1
 
     def _look(self) -> None:
+        for place in self._places:  # a shaper may hold packets back for longer than we wait
+            self._rtnl.put(place, {NUMBER["BANDWIDTH"]: 0}, CHANGE)
         for _ in range(PROBES):
             self._sender.send(b"probe")
             time.sleep(PROBE_S)

@@ -12,6 +12,7 @@ from lab.guest.stress.contract import Values
 
 NLMSG_ERROR, NLMSG_DONE = 2, 3
 RTM_NEWQDISC, RTM_DELQDISC, RTM_GETQDISC = 36, 37, 38
+RTM_NEWTCLASS, RTM_GETTCLASS = 40, 42
 REQUEST, ACK, ECHO, EXCL, CREATE, REPLACE, DUMP = 0x001, 0x004, 0x008, 0x200, 0x400, 0x100, 0x300
 TCA_KIND, TCA_OPTIONS, TCA_STATS2 = 1, 2, 7
 TCA_STATS_BASIC, TCA_STATS_APP = 1, 4
@@ -77,7 +78,7 @@ def _qdisc(message: bytes) -> Qdisc:
     stats = _attributes(parts.get(TCA_STATS2, b""))
     if kind == contract.KIND:
         options = _attributes(parts[TCA_OPTIONS])
-        values = {number: int.from_bytes(value, "little") for number, value in options.items()}
+        values = {n: int.from_bytes(value, "little") for n, value in options.items() if value}
         xstats = dict(zip(STATISTICS, XSTATS.unpack_from(stats[TCA_STATS_APP]), strict=True))
     sent = struct.unpack_from("=QI", stats[TCA_STATS_BASIC])[1]
     return Qdisc(Place(ifindex, parent), handle, kind, values, sent, xstats)
@@ -139,11 +140,18 @@ class Rtnl:
 
     def dump(self) -> list[Qdisc]:
         """All qdiscs of the namespace."""
-        self.send(request(Place(0, 0), RTM_GETQDISC, DUMP, None))
+        return [_qdisc(body) for body in self._dump(0, RTM_GETQDISC, RTM_NEWQDISC)]
+
+    def classes(self, ifindex: int) -> int:
+        """How many classes the qdiscs of a device have."""
+        return len(self._dump(ifindex, RTM_GETTCLASS, RTM_NEWTCLASS))
+
+    def _dump(self, ifindex: int, verb: int, answer: int) -> list[bytes]:
+        self.send(request(Place(ifindex, 0), verb, DUMP, None))
         shown = []
         while not shown or shown[-1][0] not in (NLMSG_DONE, NLMSG_ERROR):
             answers = self.answers()
             if not answers:
-                raise RuntimeError("the dump of qdiscs broke off")
+                raise RuntimeError("the dump broke off")
             shown += answers
-        return [_qdisc(body) for kind, body in shown if kind == RTM_NEWQDISC]
+        return [body for kind, body in shown if kind == answer]

@@ -165,6 +165,7 @@ class Storm:
             case "dump":
                 for qdisc in rtnl.dump():
                     self.seen |= qdisc.moved()
+                self.seen |= {"classes"} if rtnl.classes(place.ifindex) else set()
         self.done[what] += 1
         time.sleep(rng.choice(PAUSES_S))
 
