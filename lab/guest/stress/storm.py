@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from random import Random
 
 from lab.guest.stress import faults, network, options, senders
@@ -19,6 +20,7 @@ PAUSES_S = (0.0, 0.001, 0.01)
 BURST = 10
 """Requests to qdiscs between two changes of what is around them."""
 FAIL_PERCENT = "20"
+MAX_ORPHANS = Path("/proc/sys/net/ipv4/tcp_max_orphans")
 
 # What may be above zrtt: the number of places there, and lines of tc, DEV to be filled in.
 LAYOUTS: tuple[tuple[int, tuple[str, ...]], ...] = (
@@ -171,7 +173,12 @@ class Storm:
 
 
 def run(rng: Random, steps: int) -> str:
-    """So many steps, of all worlds by turns."""
+    """So many steps, of all worlds by turns.
+
+    A connection that a killed sender leaves behind would keep its namespace for as long
+    as a slow shaper keeps its last packets: there are to be none.
+    """
+    MAX_ORPHANS.write_text("0")
     faults.configure()
     with faults.below_module():
         storms = [Storm(number, rng) for number in range(WORLDS)]
