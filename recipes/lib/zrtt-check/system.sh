@@ -74,10 +74,3 @@ check_settings() {
 			"take \"flags offload\" from the flowtable"
 	fi
 }
-
-check_system() {
-	check_kernel
-	check_module
-	check_tc
-	check_settings
-}
