@@ -7,12 +7,15 @@ import fcntl
 import os
 import pty
 import select
+import signal
 import struct
 import termios
 import time
 from collections.abc import Sequence
 
 import pyte
+
+END_S = 20.0
 
 
 class Terminal:
@@ -54,5 +57,13 @@ class Terminal:
         return [line.rstrip() for line in self._screen.display]
 
     def status(self) -> int:
-        """Exit status, once it has ended."""
-        return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        """Exit status, once it has ended, which it must soon."""
+        until = time.monotonic() + END_S
+        while time.monotonic() < until:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.02)
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        raise TimeoutError("it does not end")
