@@ -28,6 +28,8 @@ APPLETS = (
     "ping ping6 poweroff printf ps pwd reboot rm rmdir rmmod sed seq sleep sort stat stty "
     "sync sysctl tail tee test timeout touch tr true umount uname uniq usleep wc xargs [ [["
 ).split()
+PRECEDED_BY = {"libcrc32c": "crc32c_generic"}
+"""Modules that others ask for when they start, where the kernel has them."""
 
 INIT = """#!/bin/sh
 export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result TC_LIB_DIR=/lab/tc HOME=/tmp
@@ -137,8 +139,9 @@ def module_order(kernel: Kernel, names: Iterable[str]) -> list[Path]:
     for name in names:
         if name in needs:
             path, *dependencies = needs[name]
-            wanted = [folder / p for p in [*reversed(dependencies), path]]
-            order += [p for p in wanted if p not in order]
+            for wanted in (*reversed(dependencies), path):
+                before = needs.get(PRECEDED_BY.get(name_of(wanted), ""), [])[:1]
+                order += [folder / p for p in (*before, wanted) if folder / p not in order]
         elif name not in builtin:
             raise InitramfsError(f"kernel {kernel.release} has no module {name}")
     return order

@@ -15,7 +15,7 @@ from lab.engine import KERNELS, run_script
 
 NAMES = ("libra", "nrhstcp", "exp")
 MODULES = ("tcp_libra", "tcp_nrhstcp", "tcp_exp")
-KERNEL_MODULES = ("veth", "sch_netem", "tcp_diag", "crc32c_generic")
+KERNEL_MODULES = ("veth", "sch_netem", "tcp_diag")
 Parts = dict[str, str]
 
 # name: default, and what it refuses of 0, 1, 999, 60000, 60001, -1, x
