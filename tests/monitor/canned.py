@@ -12,8 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kbuild import ROOT, make
+
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
 MONITOR = ROOT / "monitor"
 OUT = ROOT / "out" / "monitor-tests"
 FLAGS = "-g -O1 -Werror -fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -21,9 +22,15 @@ FLAGS = "-g -O1 -Werror -fsanitize=address,undefined -fno-sanitize-recover=all"
 
 def build(out: Path, **variables: str) -> Path:
     """The program, made by its own makefile."""
-    words = [f"{name}={value}" for name, value in variables.items()]
-    subprocess.run(["make", "-s", "-C", MONITOR, f"OUT={out}", *words], check=True)
+    make_monitor("all", OUT=str(out), **variables)
     return out / "zrtt-mon"
+
+
+def make_monitor(target: str, **variables: str) -> None:
+    """Makes a target of its makefile."""
+    words = [f"{name}={value}" for name, value in variables.items()]
+    done = make("-s", target, *words, cwd=MONITOR)
+    assert done.returncode == 0, done.stderr
 
 
 @cache

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from canned import HERE, MONITOR, OUT, ROOT, Canned, build, program
+from canned import HERE, MONITOR, OUT, ROOT, Canned, build, make_monitor, program
 from messages import zrtt
 
 PAGE = MONITOR / "zrtt-mon.8"
@@ -142,15 +142,18 @@ def test_man_page_fits() -> None:
 
 
 def test_install_and_uninstall(tmp_path: Path) -> None:
-    def make(target: str) -> None:
-        variables = [f"DESTDIR={tmp_path}/root", "PREFIX=/usr/local", f"OUT={ROOT}/out/monitor"]
-        subprocess.run(["make", "-s", "-C", MONITOR, target, *variables], check=True)
+    places = {
+        "DESTDIR": f"{tmp_path}/root",
+        "PREFIX": "/usr/local",
+        "MANDIR": "/usr/local/share/man",
+        "OUT": f"{ROOT}/out/monitor",
+    }
 
     def installed() -> list[str]:
         root = tmp_path / "root"
         return sorted(str(p.relative_to(root)) for p in root.rglob("*") if p.is_file())
 
-    make("install")
+    make_monitor("install", **places)
     assert installed() == [
         "usr/local/lib/systemd/system/zrtt-mon-textfile.service",
         "usr/local/lib/systemd/system/zrtt-mon-textfile.timer",
@@ -161,7 +164,7 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
     ]
     unit = tmp_path / "root/usr/local/lib/systemd/system/zrtt-mon.service"
     assert "ExecStart=/usr/local/sbin/zrtt-mon " in unit.read_text()
-    make("uninstall")
+    make_monitor("uninstall", **places)
     assert installed() == []
 
 
