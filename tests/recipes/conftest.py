@@ -76,7 +76,7 @@ def xdp_files() -> dict[str, Path]:
 
 @cache
 def _with_nat() -> Report:
-    return Guest("6.12", WITH_NAT, ("nft",), agent_files()).run()
+    return Guest("6.1", WITH_NAT, ("nft",), agent_files()).run()
 
 
 @cache

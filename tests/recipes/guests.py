@@ -68,7 +68,7 @@ class Guest:
                     **build.tc_plugin("sch_zrtt"),
                     **self.files,
                 },
-                modules=MODULES,
+                modules=(*MODULES, "cls_bpf"),
                 kmods=[build.kernel_module(name, engine.kernel) for name in KMODS],
                 programs=self.programs,
             )

@@ -88,7 +88,7 @@ def test_openwrt_packages_have_all_their_files(tmp_path: Path) -> None:
     (tmp_path / "rules.mk").write_text(RULES)
     (tmp_path / "include/kernel.mk").write_text("")
     (tmp_path / "include/package.mk").write_text(PACKAGE)
-    done = make(f"TOPDIR={tmp_path}", cwd=RECIPES / "openwrt")
+    done = make(f"TOPDIR={tmp_path}", cwd=RECIPES / "openwrt" / "sch-zrtt")
     assert done.returncode == 0, done.stderr
     parts = [path.name for path in (RECIPES / "lib" / "zrtt-check").iterdir()]
     programs = [path.name for path in (RECIPES / "sbin").iterdir()]
