@@ -12,11 +12,11 @@ from pathlib import Path
 from documented import BLOCKS
 from functional.guests import HERE as FUNCTIONAL
 from functional.guests import MODULES, Report
+from kbuild import make
 
 from lab import build
-from lab.build import REPO, BuildError
+from lab.build import REPO
 from lab.engine import GuestJob, get_engine
-from lab.process import said
 
 HERE = Path(__file__).resolve().parent
 RECIPES = REPO / "recipes"
@@ -40,7 +40,8 @@ def installed() -> dict[str, Path]:
     """What `make install` installs, below root/."""
     root = OUT / "root"
     shutil.rmtree(root, ignore_errors=True)
-    said(BuildError, "make", "-s", "-C", RECIPES, "install", f"DESTDIR={root}")
+    made = make("-C", "recipes", "install", f"DESTDIR={root}", "PREFIX=/usr/local")
+    assert made.returncode == 0, made.stderr
     return {f"root/{p.relative_to(root)}": p for p in root.rglob("*") if p.is_file()}
 
 

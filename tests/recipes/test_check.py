@@ -164,6 +164,13 @@ def test_quotes_do_not_break_json(tmp_path: Path) -> None:
     assert made.findings()[0]["text"] == 'Linux 6.1"\\x'
 
 
+def test_shell_of_busybox_understands_it(tmp_path: Path) -> None:
+    """Debian's takes a tc of its own first, with which there is little to look at."""
+    done = router(tmp_path).run("-j", shell=("busybox", "ash"))
+    wrong = [f["text"] for f in json.loads(done.stdout)["findings"] if f["level"] == "FAIL"]
+    assert (wrong, done.returncode, done.stderr) == (["no tc of iproute2"], 1, "")
+
+
 def test_device_of_the_default_route_is_looked_at(tmp_path: Path) -> None:
     made = router(tmp_path, qdiscs="qdisc noqueue 0: root\n")
     assert "eth0" in {finding["device"] for finding in made.findings()}
