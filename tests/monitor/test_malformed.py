@@ -11,7 +11,7 @@ import struct
 
 import pytest
 from canned import Canned
-from messages import TCA_HTB_PARMS, addresses, flow, message, qdisc, tclass, zrtt
+from messages import FLOW_ATTRS, TCA_HTB_PARMS, addresses, flow, message, qdisc, tclass, zrtt
 from plugin.qdisc_netlink import RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, TCA_STATS2, attr
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -110,6 +110,22 @@ def test_addresses_of_odd_sizes(kernel: Canned, size: int) -> None:
     kernel.say([GOOD[0]], [flow(1, 1000, names=odd)])
     (shown,) = kernel.run("-jn1", "-f").objects
     assert "src" not in shown["classes"][0]
+
+
+def test_attributes_that_are_too_short_are_none(kernel: Canned) -> None:
+    """Rather than completed by what is behind them."""
+    short = {FLOW_ATTRS[name]: b"\xff" * 3 for name in ("RTT", "PROB")}
+    rate = {FLOW_ATTRS["RATE"]: b"\xff" * 7}
+    parms = {TCA_HTB_PARMS: b"\xff" * 23}
+    htb = tclass("htb", parms, handle=0x10010, parent=0x10000)
+    kernel.say(
+        [qdisc("htb", handle=0x10000), zrtt(parent=0x10010)],
+        [flow(1, 1000, names=short | rate), htb],
+    )
+    (shown,) = kernel.run("-jn1", "-f").objects
+    (only,) = shown["classes"]
+    assert (only["rtt_us"], only["prob"], only["rate"]) == (0, 0, 0)
+    assert "capacity" not in shown
 
 
 def test_refused_dumps_are_reported(kernel: Canned) -> None:
