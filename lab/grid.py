@@ -53,7 +53,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "reverse": lambda text: {"reverse": int(text)},
     "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
     "back": lambda text: {"back": text},
-    "link": lambda text: {"wire": parse_link(text)},
+    "link": lambda text: {"link": parse_link(text)},
     "start": lambda text: {"starts_s": parse_starts(text)},
     "background": lambda text: {"background": Background.parse(text)},
 }

@@ -6,11 +6,12 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from lab.scenario import Scenario
+from lab.scenario import Link, Scenario
 from lab.units import format_ms
 from lab.wire import FRAME_BYTES
 
 BURST_S = 0.0002
+UNLIMITED_BPS = 40_000_000_000
 WIRE_BURST_S = 0.000001
 NETEM_LIMIT_PACKETS = 1_000_000
 TCP_MEMORY_PAGES = 4 * 1024 * 1024
@@ -60,18 +61,30 @@ class Queue:
     device: str
     hop: int
     """0: of the way back."""
-    wire: bool = False
-    """As a device of that rate: one packet after the other, and the qdisc is asked for more."""
+    link: Link = Link.SHAPER
 
     @property
     def tc(self) -> str:
         """tc where the queue is."""
         return f"tc -n {self.netns}"
 
+    @property
+    def wire(self) -> bool:
+        """As a device of that rate: one packet after the other, and the qdisc is asked for more."""
+        return self.link == Link.WIRE
+
     def htb(self, verb: str, rate_bps: int) -> str:
-        """Its rate."""
-        rate = htb(rate_bps, wire=self.wire)
+        """Its rate, or more than any if it has its own."""
+        own = self.link == Link.OWN
+        rate = htb(UNLIMITED_BPS if own else rate_bps, wire=self.wire)
         return f"class {verb} dev {self.device} parent 1: classid 1:1 {rate}"
+
+    def change(self, qdisc: str, rate_bps: int) -> str:
+        """Another rate while it works."""
+        if self.link != Link.OWN:
+            return f"{self.tc} {self.htb('change', rate_bps)}"
+        place = f"dev {self.device} parent 2:1 handle 3:"
+        return f"{self.tc} qdisc change {place} {qdisc} bandwidth {rate_bps}bit"
 
 
 def htb(rate_bps: int, *, wire: bool = False) -> str:
@@ -130,9 +143,9 @@ def hosts(scenario: Scenario) -> list[Host]:
 def queues(scenario: Scenario) -> list[Queue]:
     """All bottlenecks, in the order that data cross them, then the one of the way back."""
     hops = range(1, scenario.hops + 1)
-    wire = scenario.wire
-    found = [Queue(f"hop {hop}", router(hop), "bot", hop, wire) for hop in hops]
-    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0, wire)
+    link = scenario.link
+    found = [Queue(f"hop {hop}", router(hop), "bot", hop, link) for hop in hops]
+    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0, link)
     return [*found, way_back] if scenario.reverse else found
 
 
@@ -223,6 +236,7 @@ def netem(verb: str, host: Host, delay_ms: float) -> str:
 def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
     """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
     near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
+    own = f" bandwidth {scenario.rate_bps}bit" if queue.link == Link.OWN else ""
     return [
         f"{queue.tc} -batch - <<-'END'",
         f"qdisc add dev {queue.device} root handle 1: htb default 1",
@@ -231,7 +245,7 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         *[netem("add", host, host.rtt_ms or 0) for host in near],
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
-        f" {shlex.join(scenario.qdisc_words)}",
+        f" {shlex.join(scenario.qdisc_words)}{own}",
         *(
             [f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter poll"]
             if queue.wire

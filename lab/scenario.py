@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 from lab.background import Background
@@ -61,6 +62,21 @@ class Flow:
     """It runs from the receivers' side to the host."""
 
 
+class Link(StrEnum):
+    """What makes the bottleneck one."""
+
+    SHAPER = "shaper"
+    """htb, with a small burst."""
+    WIRE = "wire"
+    """htb without one: as a device of that rate."""
+    OWN = "own"
+    """The qdisc's own shaper."""
+
+
+SHAPERS = ("zrtt", "cake")
+"""Qdiscs that know the word bandwidth."""
+
+
 @dataclass(frozen=True)
 class Scenario:
     """All options of a run. Build it with parse_*, then call check()."""
@@ -68,8 +84,7 @@ class Scenario:
     kernel: str = "6.12"
     qdisc: str = "fq_codel"
     rate_bps: int = 20_000_000
-    wire: bool = False
-    """The bottleneck is one, not a shaper with a burst."""
+    link: Link = Link.SHAPER
     rtts_ms: tuple[float, ...] = (20.0, 40.0)
     sessions: int = 1
     cc: tuple[str, ...] = ("cubic",)
@@ -108,6 +123,10 @@ class Scenario:
         """Returns itself, or raises ScenarioError."""
         self._require(self.kernel in KERNELS, f"--kernel: one of {', '.join(KERNELS)}")
         self._require(bool(self.qdisc_words), "--qdisc: empty")
+        self._require(
+            self.link != Link.OWN or self.qdisc_words[0] in SHAPERS,
+            f"--link own: of {' and '.join(SHAPERS)} only",
+        )
         self._require(self.rate_bps >= MIN_RATE_BPS, "--rate: at least 10kbit")
         self._require(0 < len(self.rtts_ms) <= MAX_RTTS, f"--rtts: 1 to {MAX_RTTS} of them")
         self._require(all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s")
@@ -314,11 +333,12 @@ def parse_rtts(text: str, option: str = "--rtts") -> tuple[float, ...]:
     return tuple(first + (last - first) * i / (count - 1) for i in range(count))
 
 
-def parse_link(text: str) -> bool:
-    """Reads shaper or wire: whether it is a wire."""
-    if text not in ("shaper", "wire"):
-        raise ScenarioError(f"--link {text!r}: shaper or wire")
-    return text == "wire"
+def parse_link(text: str) -> Link:
+    """Reads the name of one."""
+    try:
+        return Link(text)
+    except ValueError as error:
+        raise ScenarioError(f"--link {text!r}: one of {', '.join(Link)}") from error
 
 
 def parse_gso(text: str) -> int:

@@ -37,7 +37,7 @@ def _step_commands(scenario: Scenario, step: Step) -> list[str]:
     commands = []
     if step.rate_bps is not None:
         commands += [
-            f"{queue.tc} {queue.htb('change', step.rate_bps)}"
+            queue.change(scenario.qdisc_words[0], step.rate_bps)
             for queue in network.queues(scenario)
         ]  # fmt: skip
     if step.delay_ms is not None:

@@ -71,10 +71,10 @@ def add(commands: Commands) -> None:
     p.add_argument("--back", metavar="WORDS",
                    help="a qdisc of the router on its link to each host, behind the delay: what "
                    "ACKs cross, so that zrtt sees both directions")  # fmt: skip
-    p.add_argument("--link", metavar="shaper|wire",
+    p.add_argument("--link", metavar="shaper|wire|own",
                    help="whether packets leave the bottleneck in small bursts, as below a shaper, "
                    "or one after the other: senders that measure the rate by pairs of packets "
-                   "need a wire")  # fmt: skip
+                   "need a wire; own: by the bandwidth of zrtt or cake itself")  # fmt: skip
     p.add_argument("--start", metavar="S,S,...",
                    help="when the flows of each RTT start, in seconds, or up to 3 s "
                    "later")  # fmt: skip

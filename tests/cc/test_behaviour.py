@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 
 from lab import runner
-from lab.scenario import Scenario
+from lab.scenario import Link, Scenario
 
 SLOW = Scenario(
-    kernel="uml", qdisc="pfifo limit 5", rate_bps=1_000_000, wire=True, rtts_ms=(30.0, 40.0),
+    kernel="uml", qdisc="pfifo limit 5", rate_bps=1_000_000, link=Link.WIRE, rtts_ms=(30.0, 40.0),
     cc=("reno",), hint="none", warmup_s=5, duration_s=30,
 )  # fmt: skip
 MARKED = replace(

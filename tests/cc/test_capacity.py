@@ -10,10 +10,10 @@ from arithmetic import HERE
 
 from lab import runner
 from lab.engine import get_engine
-from lab.scenario import Scenario
+from lab.scenario import Link, Scenario
 
 CROWD = Scenario(
-    kernel="uml", qdisc="pfifo limit 1000", rate_bps=20_000_000, wire=True,
+    kernel="uml", qdisc="pfifo limit 1000", rate_bps=20_000_000, link=Link.WIRE,
     rtts_ms=tuple(20.0 * n for n in range(1, 21)), cc=("libra",), warmup_s=10, duration_s=8,
 )  # fmt: skip
 CAPACITY_BPS = CROWD.rate_bps * 1500 / 1514

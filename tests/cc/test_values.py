@@ -12,11 +12,11 @@ from arithmetic import HERE, ROOT
 
 from lab import runner
 from lab.engine import get_engine
-from lab.scenario import Scenario
+from lab.scenario import Link, Scenario
 
 RTT_MS = 40.0
 SCENARIO = Scenario(
-    kernel="uml", qdisc="pfifo limit 100", rate_bps=20_000_000, wire=True, rtts_ms=(RTT_MS,),
+    kernel="uml", qdisc="pfifo limit 100", rate_bps=20_000_000, link=Link.WIRE, rtts_ms=(RTT_MS,),
     sessions=2, cc=("libra", "reno"), warmup_s=10, duration_s=10,
 )  # fmt: skip
 CAPACITY_MBPS = 20 * 1500 / 1514

@@ -9,7 +9,7 @@ import pytest
 
 from lab import runner
 from lab.result import Result
-from lab.scenario import CCS, Scenario
+from lab.scenario import CCS, Link, Scenario
 
 SCHEMES = ("libra", "nrhstcp", "exp")
 STUCK_RED = "red limit 3000000 min 20000 max 60000 avpkt 1500 burst 200 bandwidth 100mbit"
@@ -21,7 +21,7 @@ def over(cc: str, qdisc: str) -> Result:
     """Five flows of a congestion control, the same ones each time."""
     return runner.run(
         Scenario(
-            kernel="uml", qdisc=qdisc, cc=(cc,), rate_bps=20_000_000, wire=True,
+            kernel="uml", qdisc=qdisc, cc=(cc,), rate_bps=20_000_000, link=Link.WIRE,
             rtts_ms=(20.0, 60.0, 100.0, 140.0, 180.0), warmup_s=15.0, duration_s=20.0,
         ).check()
     )  # fmt: skip
@@ -42,7 +42,7 @@ def test_schemes_are_not_all_the_same() -> None:
 def test_red_comes_back_on_a_wire() -> None:
     """Below a shaper it does not, as it is never told that it is idle."""
     scenario = Scenario(
-        kernel="uml", qdisc=STUCK_RED, rate_bps=100_000_000, wire=True, ecn=False, gso_segs=8,
+        kernel="uml", qdisc=STUCK_RED, rate_bps=100_000_000, link=Link.WIRE, ecn=False, gso_segs=8,
         rtts_ms=(180.0,) * 4, warmup_s=10.0, duration_s=5.0,
     )  # fmt: skip
     assert runner.run(scenario.check()).utilisation >= 0.5

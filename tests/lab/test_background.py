@@ -10,7 +10,7 @@ import pytest
 from lab import build, grid, runner, spec, topology
 from lab.background import Background
 from lab.churn import Churn
-from lab.scenario import CCS, Scenario, ScenarioError, parse_gso, parse_link, parse_starts
+from lab.scenario import CCS, Link, Scenario, ScenarioError, parse_gso, parse_link, parse_starts
 from lab.spec import START_SPREAD_MS
 from lab.step import Step
 
@@ -76,14 +76,25 @@ def test_super_packets_of_some_segments() -> None:
 def test_wire_has_no_bursts() -> None:
     """Two that come together leave apart, at any rate and after each step of it."""
     step = Step.parse("t=30 rate=5mbit")
-    for wire, bursts in ((False, {2500, 1514}), (True, {12, 1})):
-        scenario = Scenario(rate_bps=100_000_000, wire=wire, hops=2, reverse=1, steps=(step,))
+    for link, bursts in ((Link.SHAPER, {2500, 1514}), (Link.WIRE, {12, 1})):
+        scenario = Scenario(rate_bps=100_000_000, link=link, hops=2, reverse=1, steps=(step,))
         made = re.findall(r"burst (\d+) cburst", topology.script(scenario) + spec.spec(scenario))
         assert (len(made), set(map(int, made))) == (6, bursts)
-        assert topology.script(scenario).count("meter poll\n") == 3 * wire
-    assert [parse_link(text) for text in ("shaper", "wire")] == [False, True]
+        polls = 3 if link == Link.WIRE else 0
+        assert topology.script(scenario).count("meter poll\n") == polls
+    assert [parse_link(text) for text in ("shaper", "wire", "own")] == list(Link)
     with pytest.raises(ScenarioError, match="--link"):
         parse_link("tunnel")
+
+
+def test_a_qdisc_may_shape_itself() -> None:
+    step = Step.parse("t=30 rate=5mbit")
+    scenario = Scenario(qdisc="zrtt limit 7", link=Link.OWN, steps=(step,)).check()
+    assert "handle 3: zrtt limit 7 bandwidth 20000000bit\n" in topology.script(scenario)
+    assert "handle 3: zrtt bandwidth 5000000bit" in spec.spec(scenario)
+    assert "htb rate 20000000bit" not in topology.script(scenario)
+    with pytest.raises(ScenarioError, match="zrtt and cake only"):
+        Scenario(qdisc="pie", link=Link.OWN).check()
 
 
 def test_options_of_a_sweep() -> None:
