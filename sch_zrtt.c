@@ -938,11 +938,12 @@ static void zrtt_derive_wanted(struct zrtt_sched_data *q)
 	q->names_or_strip = q->params.names || q->params.strip;
 }
 
-/* The shaper's link is free now, whatever it was busy with. */
-static void zrtt_restart_shaper(struct zrtt_sched_data *q)
+/* The head of the queue may leave sooner than the device was told. */
+static void zrtt_change_shaper(struct zrtt_sched_data *q,
+			       const struct zrtt_shaper_params *to)
 {
 	q->dq_jiffies = (u32)jiffies - 1;
-	q->shaper = (struct zrtt_shaper) { .next_ns = ktime_get_ns() };
+	zrtt_shaper_change(&q->shaper, &q->params.shaper, to, ktime_get_ns());
 	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
 
@@ -984,7 +985,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 
 	sch_tree_lock(sch);
 	if (params.shaper.rate != q->params.shaper.rate)
-		zrtt_restart_shaper(q);
+		zrtt_change_shaper(q, &params.shaper);
 	swap(q->net, net);
 	q->params = params;
 	zrtt_derive_wanted(q);

@@ -133,4 +133,24 @@ static inline void zrtt_shaper_leave(const struct zrtt_shaper_params *params,
 	s->rest_q20 = cost_q20 & ((1ULL << ZRTT_COST_FRAC) - 1);
 }
 
+/**
+ * zrtt_shaper_change() - the rate changes
+ * @s: where the link is
+ * @from: the link as it was
+ * @to: the link as it is from now on
+ * @now_ns: clock
+ *
+ * What the link has not sent yet of a packet, it sends at the new rate.
+ */
+static inline void zrtt_shaper_change(struct zrtt_shaper *s,
+				      const struct zrtt_shaper_params *from,
+				      const struct zrtt_shaper_params *to, u64 now_ns)
+{
+	u64 left_ns = s->next_ns > now_ns ? s->next_ns - now_ns : 0;
+	u64 bytes = from->rate ? div64_u64(left_ns << ZRTT_COST_FRAC, from->cost_q20) : 0;
+
+	s->next_ns = now_ns + (bytes * to->cost_q20 >> ZRTT_COST_FRAC);
+	s->rest_q20 = 0;
+}
+
 #endif

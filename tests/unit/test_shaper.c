@@ -145,6 +145,59 @@ static void test_late_timer_is_made_up_for(void **state)
 	assert_int_equal(s.next_ns, START + S - ZRTT_SHAPER_LATE_NS + S / 1000);
 }
 
+static void test_change_of_rate_keeps_what_is_left(void **state)
+{
+	struct zrtt_shaper_params slow = link_of(1000), fast = link_of(1000000), none = link_of(0);
+	struct zrtt_shaper s = {};
+
+	(void)state;
+	zrtt_shaper_leave(&slow, &s, 1000, START, START);
+	/* 250 of 1000 bytes are sent */
+	zrtt_shaper_change(&s, &slow, &fast, START + S / 4);
+	assert_near((double)s.next_ns, START + S / 4 + 750e3, 2000);
+	zrtt_shaper_change(&s, &fast, &slow, START + S / 4);
+	assert_near((double)s.next_ns, START + S, 2e6);
+	zrtt_shaper_change(&s, &slow, &none, START + S / 2);
+	assert_int_equal(s.next_ns, START + S / 2);
+	zrtt_shaper_change(&s, &none, &slow, START + 2 * S);
+	assert_int_equal(s.next_ns, START + 2 * S);
+}
+
+/* As often as a script may change it: the rate is what it is on average. */
+static void test_many_changes_add_nothing(void **state)
+{
+	struct zrtt_shaper_params params[] = { link_of(125000), link_of(126000) };
+	struct zrtt_shaper s = {};
+	u64 now = START, sum = 0;
+	u32 i, at = 0;
+
+	(void)state;
+	for (i = 0; i < 100000; i++, now += 1000000) {
+		if (zrtt_shaper_ready(&s, now)) {
+			zrtt_shaper_leave(&params[at], &s, 1514, START, now);
+			sum += 1514;
+		}
+		zrtt_shaper_change(&s, &params[at], &params[!at], now);
+		at = !at;
+	}
+	assert_true((double)sum / (now - START) * S <= 126000 * 1.001);
+	assert_true((double)sum / (now - START) * S >= 125000 * 0.9);
+}
+
+/* The slowest link with the largest packet, to the fastest and back. */
+static void test_change_of_rate_does_not_wrap(void **state)
+{
+	struct zrtt_shaper_params slow = link_of(1000), fast = link_of(125000000000ULL);
+	struct zrtt_shaper s = {};
+
+	(void)state;
+	zrtt_shaper_leave(&slow, &s, ZRTT_SHAPER_BYTES_MAX, START, START);
+	zrtt_shaper_change(&s, &slow, &fast, START);
+	assert_near((double)s.next_ns, START + 8e-12 * ZRTT_SHAPER_BYTES_MAX * S, 10);
+	zrtt_shaper_change(&s, &fast, &slow, START);
+	assert_near((double)s.next_ns, START + 1e-3 * ZRTT_SHAPER_BYTES_MAX * S, 2e9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +208,9 @@ int main(void)
 		cmocka_unit_test(test_rate_is_kept),
 		cmocka_unit_test(test_idle_link_saves_nothing_up),
 		cmocka_unit_test(test_late_timer_is_made_up_for),
+		cmocka_unit_test(test_change_of_rate_keeps_what_is_left),
+		cmocka_unit_test(test_many_changes_add_nothing),
+		cmocka_unit_test(test_change_of_rate_does_not_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
