@@ -92,8 +92,8 @@ def kernel_module(name: str, kernel: Kernel) -> Path:
             shutil.copyfile(file, target)
         home = (folder / MODULE_SOURCES[name][0]).parent
         _make(
-            [*kernel.make, "-s", "-C", str(kernel.build_dir), f"M={home}", *kernel.make_args,
-             "modules"]
+            [*kernel.view, "make", "-s", "-C", str(kernel.build_dir), f"M={home}",
+             *kernel.make_args, "modules"]
         )  # fmt: skip
         if home != folder:
             (home / product).rename(folder / product)

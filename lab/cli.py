@@ -21,6 +21,7 @@ from lab.commands import (
     flood,
     kernel,
     longrun,
+    matrix,
     mininet,
     multiqueue,
     run,
@@ -38,7 +39,7 @@ from lab.units import UnitError
 
 COMMANDS = (
     run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    multiqueue, longrun, flood, tdc, stress, kernel,
+    multiqueue, longrun, flood, tdc, stress, kernel, matrix,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (

@@ -49,8 +49,8 @@ class Kernel:
     """What make -C wants to build a module."""
     make_args: tuple[str, ...] = ()
     """Further arguments of that make, such as ARCH=um."""
-    make: tuple[str, ...] = ("make",)
-    """That make."""
+    view: tuple[str, ...] = ()
+    """What to run that make with, where it needs another compiler than this machine's."""
 
 
 _run = partial(said, KernelError)
@@ -129,18 +129,18 @@ def _fetch_younger(root: Path) -> None:
 
 
 def _younger_kernel() -> Kernel:
-    """Its make sees its own /usr in place of this machine's, and nothing else differs."""
+    """A program in its view sees its /usr in place of this machine's; nothing else differs."""
     root = filled(cache_dir().resolve() / "kernels" / YOUNGER, _fetch_younger)
     (modules,) = (root / "usr" / "lib" / "modules").iterdir()
     rights = () if os.geteuid() == 0 else ("--map-root-user",)
-    script = f"mount --bind '{root}/usr' /usr && exec make \"$@\""
+    script = f"mount --bind '{root}/usr' /usr && exec \"$@\""
     return Kernel(
         name=YOUNGER,
         release=modules.name,
         image=modules / "vmlinuz",
         modules=modules,
         build_dir=Path("/usr/src") / f"linux-headers-{modules.name}",
-        make=("unshare", "--mount", *rights, "sh", "-c", script, "make"),
+        view=("unshare", "--mount", *rights, "sh", "-c", script, "sh"),
     )
 
 
