@@ -41,6 +41,18 @@ def program() -> Path:
     return build(OUT, SOURCES=" ".join([*sources, canned]), CPPFLAGS="-I.", CFLAGS=FLAGS)
 
 
+@cache
+def interrupted_program() -> Path:
+    """The one whose first replies are inconsistent."""
+    sources = [*(path.name for path in MONITOR.glob("*.c")), str(HERE / "interrupted.c")]
+    return build(
+        OUT / "interrupted",
+        SOURCES=" ".join(sources),
+        CFLAGS="-O0",
+        LDFLAGS="-Wl,--wrap=nl_recvmsgs_default",
+    )
+
+
 @dataclass(frozen=True)
 class Said:
     """What it said, and how it ended."""

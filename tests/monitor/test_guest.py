@@ -234,6 +234,10 @@ def test_crowd_has_its_first_in_text() -> None:
     assert re.search(r"64\.0 ms   1[56]\d\d\d  #{40}\n", text)
 
 
+def test_interrupted_dumps_are_forgotten() -> None:
+    assert len(crowded().lines("interrupted")) == 1
+
+
 # Devices
 
 

@@ -72,6 +72,14 @@ def test_reply_that_ends_early(kernel: Canned, end: int) -> None:
     assert [len(one["classes"]) for one in shown] == [1, 0]
 
 
+@pytest.mark.parametrize("size", [0, 4, 12, 16])
+def test_message_too_short_for_its_kind(kernel: Canned, size: int) -> None:
+    """As the last one, with nothing behind it to be read by mistake."""
+    short = message(RTM_NEWQDISC, GOOD[0][HEADER : HEADER + size])
+    kernel.say([GOOD[1], short], [GOOD[4], short])
+    assert len(kernel.run("-jn1", "-f").objects) == 1
+
+
 @pytest.mark.parametrize("length", [0, 1, 15, 16, 17, 35, 2**16, 2**31, 2**32 - 1])
 def test_lengths_of_messages(kernel: Canned, length: int) -> None:
     odd = struct.pack("=I", length) + GOOD[0][4:]

@@ -6,11 +6,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 
 import pytest
-from canned import HERE, MONITOR, OUT, ROOT, Canned, build, make_monitor, program
+from canned import MONITOR, ROOT, Canned, interrupted_program, make_monitor, program
 from messages import zrtt
 
 PAGE = MONITOR / "zrtt-mon.8"
@@ -93,18 +92,6 @@ def test_interrupted_dumps_are_repeated(interrupted: int, status: int, why: str)
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (status, f"zrtt-mon: {why}\n")
-
-
-@cache
-def interrupted_program() -> Path:
-    """The one whose first replies are inconsistent."""
-    sources = [*(path.name for path in MONITOR.glob("*.c")), str(HERE / "interrupted.c")]
-    return build(
-        OUT / "interrupted",
-        SOURCES=" ".join(sources),
-        CFLAGS="-O0",
-        LDFLAGS="-Wl,--wrap=nl_recvmsgs_default",
-    )
 
 
 # Man page

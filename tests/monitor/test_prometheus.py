@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -161,13 +162,19 @@ def test_file_says_that_there_is_no_zrtt(kernel: Canned, tmp_path: Path) -> None
     assert families(path.read_text())["zrtt_instances"].samples[0].value == 0
 
 
-@pytest.mark.parametrize("path", ["/dev/null", "/proc/zrtt.prom", "/nowhere/zrtt.prom", "/"])
-def test_file_that_cannot_be_written(kernel: Canned, path: str) -> None:
+@pytest.mark.parametrize("name", ["pipe", "link", "folder", "nowhere/zrtt.prom"])
+def test_file_that_cannot_be_written(kernel: Canned, tmp_path: Path, name: str) -> None:
+    """What is there and is no file stays."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to("pipe")
+    (tmp_path / "folder").mkdir()
     kernel.say([zrtt()])
-    said = kernel.run(f"--prometheus={path}")
+    before = sorted(tmp_path.iterdir())
+    said = kernel.run(f"--prometheus={tmp_path / name}")
     assert said.status == 2
-    assert said.err.startswith(f"zrtt-mon: {path}: ")
-    assert Path("/dev/null").is_char_device()
+    assert said.err.startswith(f"zrtt-mon: {tmp_path / name}: ")
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "pipe").is_fifo() and (tmp_path / "link").is_symlink()
 
 
 # The dashboard

@@ -66,6 +66,8 @@ def test_flows_fill_the_screen(
     lines = terminal.look(0.7)
     assert len([line for line in lines if "1.00 ms  hint" in line]) == count
     assert bool(lines[-1]) == (not args)
+    terminal.type("\x1b[6~")
+    assert terminal.look(0.2) == lines
     assert quit_of(terminal) == 0
 
 

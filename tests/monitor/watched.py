@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from canned import HERE, OUT, ROOT
+from canned import HERE, OUT, ROOT, interrupted_program
 from canned import build as build_monitor
 from functional.frames import Frame, ipv4_hint
 from functional.guests import HERE as FUNCTIONAL
@@ -71,6 +71,7 @@ def crowded() -> Report:
         script=GUEST / "crowd.sh",
         files={
             "zrtt-mon": program(),
+            "interrupted": interrupted_program(),
             "crowd": frames,
             "frames": frames_program("frames"),
             "lib.sh": FUNCTIONAL / "guest" / "lib.sh",

@@ -21,6 +21,9 @@ mon() {
 	part text
 	mon -i 0.5 -f5 a0
 
+	part interrupted
+	INTERRUPTED=5 ip netns exec a "$LAB/interrupted" -j -n1 a0
+
 	part odd
 	ip -n a link add 'o"d\d€' type dummy
 	tc -n a qdisc add dev 'o"d\d€' root bfifo
