@@ -23,6 +23,8 @@
 #   make module-life     1,000 loads, and links and namespaces that go, under traffic
 #
 #   make deb       packages for Debian (out/deb/); docs/packages.md
+#   make deb-check       upgrades of kernel and packages, in a Debian 12 of its own
+#   make matrix    builds with gcc and clang for 6.1, 6.12 and 7.x; functional tests on 7.x
 #
 # KDIR=...   kernel headers to build against   (running kernel's)
 # DESTDIR=...  root to install into
@@ -46,7 +48,7 @@ INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)
 
 .PHONY: all modules plugin agent monitor cc demo test bench bench-check fuzz conservation flood long-run \
 	stress tdc module-life user install install-user install-plugin install-tools install-agent install-cc uninstall \
-	deb clean check-kernel help
+	deb deb-check matrix clean check-kernel help
 
 all: modules plugin
 
@@ -147,9 +149,19 @@ deb:
 	@lab/setup.sh $(DEB_PACKAGES)
 	rm -rf out/deb
 	mkdir -p out/deb/source
-	git ls-files -z | tar --null --files-from=- --create | tar --extract --directory out/deb/source
+	git ls-files -z | tar --null --files-from=- --create --mtime="$$(dpkg-parsechangelog -SDate)" | \
+		tar --extract --directory out/deb/source
 	cd out/deb/source && DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary --no-sign
 	rm -rf out/deb/source
+
+deb-check:
+	$(MAKE) -C tests ARGS="packages packages/upgrade.py"
+
+# Functional tests of the newest kernel, too: make test has those of the others.
+matrix:
+	@lab/setup.sh clang-19
+	$(PYTHON) -m lab matrix
+	$(MAKE) -C tests ARGS="functional -k 7.x" KERNELS=7.x
 
 clean:
 	$(MAKE) -C tc-plugin clean

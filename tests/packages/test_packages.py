@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian packages: free of faults, and what becomes of a machine that they come to and leave."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from functools import cache
+
+import pytest
+from kbuild import ROOT
+from life import MODULES, OUT, PACKAGES, PROGRAMS, Life, live, packages
+
+from lab.kernels import newest_release
+
+SERIES = "6.1"
+VERSION = re.search(r'(?m)^PACKAGE_VERSION="(.+)"$', (ROOT / "dkms.conf").read_text())[1]
+
+
+@cache
+def _life() -> Life:
+    return live(SERIES)
+
+
+@pytest.fixture
+def life() -> Life:
+    """That of the packages on Debian 12's kernel."""
+    return _life()
+
+
+def test_version_stands_everywhere() -> None:
+    assert f'PACKAGE_VERSION="{VERSION}"\n' in (ROOT / "cc" / "dkms.conf").read_text()
+    assert (ROOT / "debian" / "changelog").read_text().startswith(f"sch-zrtt ({VERSION}) ")
+    released = re.findall(r"(?m)^## \[(\d.*?)\]", (ROOT / "CHANGELOG.md").read_text())
+    assert released[:1] in ([], [VERSION])
+
+
+def test_all_packages_are_built() -> None:
+    assert {package.name.partition("_")[0] for package in packages()} == set(PACKAGES)
+
+
+def test_lintian_has_nothing_to_say() -> None:
+    packages()
+    (changes,) = (ROOT / OUT).glob("*.changes")
+    command = ["lintian", "--allow-root", "--fail-on", "error,warning", changes]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_modules_are_built_for_the_kernel(life: Life) -> None:
+    release = newest_release(SERIES)
+    folder = f"lib/modules/{release}/updates/dkms"
+    assert {f"usr/{folder}/{name}.ko" for name in MODULES} <= life.installed
+    for name in ("sch_zrtt", "tcp_rttfair"):
+        assert f"{name}/{VERSION}, {release}, x86_64: installed" in life.status
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_program_runs(life: Life, program: str) -> None:
+    assert VERSION in life.versions[program]
+
+
+def test_qdisc_is_loaded_and_used(life: Life) -> None:
+    assert "qdisc zrtt" in life.guest
+    assert "loaded 2" in life.guest
+
+
+def test_nothing_is_started(life: Life) -> None:
+    """Nor will it be: a unit that is enabled has a link."""
+    units = {path for path in life.installed - life.before if "/systemd/system/" in path}
+    assert any(path.endswith("/zrtt-mon.service") for path in units)
+    assert not [path for path in units if ".wants/" in path]
+
+
+def test_purge_leaves_nothing(life: Life) -> None:
+    assert life.after == life.before
+    assert life.status_after == ""
