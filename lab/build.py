@@ -51,20 +51,20 @@ class BuildError(RuntimeError):
     """A compiler or make said no; its words are the message."""
 
 
-def _files(sources: Iterable[Path]) -> list[Path]:
+def _files(sources: Iterable[Path], root: Path = REPO) -> list[Path]:
     """All regular files of the sources, folders walked, in a fixed order."""
     found: list[Path] = []
     for source in sources:
         if not source.exists():
-            raise BuildError(f"{source.relative_to(REPO)} does not exist")
+            raise BuildError(f"{source.relative_to(root)} does not exist")
         found += [source] if source.is_file() else sorted(p for p in source.rglob("*.h"))
     return found
 
 
-def _digest(files: Iterable[Path], *words: str) -> str:
+def _digest(files: Iterable[Path], *words: str, root: Path = REPO) -> str:
     digest = hashlib.sha256("\0".join(words).encode())
     for file in files:
-        digest.update(file.relative_to(REPO).as_posix().encode() + b"\0" + file.read_bytes())
+        digest.update(file.relative_to(root).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -79,15 +79,15 @@ def _cached(kind: str, digest: str, product: str, recipe: Callable[[Path], None]
     return filled(cache_dir() / "build" / kind / digest, recipe) / product
 
 
-def kernel_module(name: str, kernel: Kernel) -> Path:
-    """The module NAME.ko for a kernel."""
-    sources = [REPO / source for source in MODULE_SOURCES[name]]
-    files = _files(sources)
+def kernel_module(name: str, kernel: Kernel, root: Path = REPO) -> Path:
+    """The module NAME.ko for a kernel, of this tree or of a changed copy (lab/variant.py)."""
+    sources = [root / source for source in MODULE_SOURCES[name]]
+    files = _files(sources, root)
     product = f"{name}.ko"
 
     def recipe(folder: Path) -> None:
         for file in files:
-            target = folder / file.relative_to(REPO)
+            target = folder / file.relative_to(root)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
         home = (folder / MODULE_SOURCES[name][0]).parent
@@ -98,7 +98,7 @@ def kernel_module(name: str, kernel: Kernel) -> Path:
         if home != folder:
             (home / product).rename(folder / product)
 
-    digest = _digest(files, name, kernel.release, *kernel.make_args)
+    digest = _digest(files, name, kernel.release, *kernel.make_args, root=root)
     return _cached(f"{name}-{kernel.release}", digest, product, recipe)
 
 

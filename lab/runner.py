@@ -66,16 +66,22 @@ def _memory_mb(scenario: Scenario) -> int:
 
 
 def run(scenario: Scenario, *, command: str = "", around: Around | None = None,
-        progress: Progress | None = None, timeout_s: float = 3600.0) -> result.Result:  # fmt: skip
-    """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result."""
+        progress: Progress | None = None, timeout_s: float = 3600.0,
+        builds: Mapping[str, Path] = {}) -> result.Result:  # fmt: skip
+    """Runs a scenario. Raises GuestError, BuildError or ResultError if it has no result.
+
+    `builds` are modules of this project to use in place of those of its sources.
+    """
     engine = get_engine(scenario.kernel)
-    output = guest_output(scenario, engine, around=around, progress=progress, timeout_s=timeout_s)
+    output = guest_output(
+        scenario, engine, around=around, progress=progress, timeout_s=timeout_s, builds=builds
+    )
     return result.compute(scenario, output, engine.kernel.release, engine.clock, command)
 
 
 def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = None,
-                 progress: Progress | None = None,
-                 timeout_s: float = 3600.0) -> GuestOutput:  # fmt: skip
+                 progress: Progress | None = None, timeout_s: float = 3600.0,
+                 builds: Mapping[str, Path] = {}) -> GuestOutput:  # fmt: skip
     """What a guest said of a scenario, and of what went on around it."""
     names = module_names(scenario)
     with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
@@ -89,7 +95,7 @@ def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = 
             script=script,
             files=files,
             modules=[name for name in topology.modules(scenario) if name not in names],
-            kmods=[build.kernel_module(name, engine.kernel) for name in names],
+            kmods=[builds.get(name) or build.kernel_module(name, engine.kernel) for name in names],
             seed=scenario.seed,
             memory_mb=_memory_mb(scenario),
             timeout_s=timeout_s,

@@ -33,10 +33,10 @@ class Guests(Protocol):
     def release(self, kernel: str) -> str:
         """What uname -r says in a guest of that kernel."""
 
-    def inputs(self, scenario: Scenario) -> str:
+    def inputs(self, point: Point) -> str:
         """Hash of all that a run is made of, but for its command line and its kernel."""
 
-    def run(self, scenario: Scenario, command: str) -> Result:
+    def run(self, point: Point) -> Result:
         """Does a run. Raises one of RUN_ERRORS if it has no result."""
 
 
@@ -44,17 +44,23 @@ class RealGuests:
     """Guests of the engines."""
 
     @cache  # noqa: B019 - there is one of these, as long as the program runs
-    def _kernel(self, name: str) -> Kernel:
+    def kernel(self, name: str) -> Kernel:
+        """That of an engine."""
         return get_engine(name).kernel
 
-    def release(self, kernel: str) -> str:
-        return self._kernel(kernel).release
+    def builds(self, point: Point) -> dict[str, Path]:
+        """This project's modules that a run needs, by name."""
+        kernel = self.kernel(point.scenario.kernel)
+        names = runner.module_names(point.scenario)
+        return {name: build.kernel_module(name, kernel) for name in names}
 
-    def inputs(self, scenario: Scenario) -> str:
-        kernel = self._kernel(scenario.kernel)
+    def release(self, kernel: str) -> str:
+        return self.kernel(kernel).release
+
+    def inputs(self, point: Point) -> str:
+        scenario = point.scenario
         # What is built lies in folders named by the hashes of their sources.
-        built = [build.traffic()]
-        built += [build.kernel_module(name, kernel) for name in runner.module_names(scenario)]
+        built = [build.traffic(), *self.builds(point).values()]
         for name in runner.plugin_names(scenario):
             built += build.tc_plugin(name).values()
         digest = hashlib.sha256()
@@ -65,8 +71,8 @@ class RealGuests:
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
-    def run(self, scenario: Scenario, command: str) -> Result:
-        return runner.run(scenario, command=command)
+    def run(self, point: Point) -> Result:
+        return runner.run(point.scenario, command=point.command, builds=self.builds(point))
 
 
 def revision() -> str:
@@ -158,16 +164,15 @@ class Outcome:
 
 
 def _run_one(guests: Guests, point: Point) -> Row:
-    inputs = guests.inputs(point.scenario)
-    return _row(point, guests.run(point.scenario, point.command), inputs)
+    inputs = guests.inputs(point)
+    return _row(point, guests.run(point), inputs)
 
 
 def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Point]:
     known = {row.identity for row in table.rows}
 
     def identity(point: Point) -> tuple[str, str, str]:
-        scenario = point.scenario
-        return (point.command, guests.release(scenario.kernel), guests.inputs(scenario))
+        return (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
 
     return [point for point in points if identity(point) not in known]
 

@@ -54,7 +54,7 @@ from lab.grid import FIELDS, REPEATED, Cell, GridError, Options, Sweep, Target
 from lab.table import METRICS
 
 # Spelt out in each command line, so that it means the same for ever.
-_DEFAULTS: Options = {
+DEFAULTS: Options = {
     "rate": "20mbit",
     "sessions": "1",
     "cc": "cubic",
@@ -146,7 +146,7 @@ class _Reader:
             if not isinstance(table, dict):
                 raise self.error(where, "want a table")
             self.known(table, where, [*FIELDS, "qdiscs"])
-            options = {**_DEFAULTS, "qdiscs": list(qdiscs), **defaults, **table}
+            options = {**DEFAULTS, "qdiscs": list(qdiscs), **defaults, **table}
             if "rtts" not in options:
                 raise self.error(where, "has no rtts")
             of = f"{where if 'qdiscs' in table else 'defaults'}.qdiscs"

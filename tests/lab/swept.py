@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab import sweep, table
 from lab.engine import GuestError
-from lab.grid import Sweep
+from lab.grid import Point, Sweep
 from lab.result import FlowResult, PhaseResult, Result, Sojourn
 from lab.scenario import Scenario
 
@@ -44,15 +44,16 @@ class FakeGuests:
     def release(self, kernel: str) -> str:
         return f"{kernel}-release"
 
-    def inputs(self, scenario: Scenario) -> str:
-        return self.source if scenario.qdisc_words[0] == "zrtt" else "0"
+    def inputs(self, point: Point) -> str:
+        return self.source if point.scenario.qdisc_words[0] == "zrtt" else "0"
 
-    def run(self, scenario: Scenario, command: str) -> Result:
+    def run(self, point: Point) -> Result:
         with self._lock:
-            self.commands.append(command)
-        if scenario.qdisc_words[0] in self.broken:
+            self.commands.append(point.command)
+        kind = point.scenario.qdisc_words[0]
+        if kind in self.broken:
             raise GuestError("guest panicked")
-        return result_of(scenario, command, self._jains.get(scenario.qdisc_words[0], 0.5))
+        return result_of(point.scenario, point.command, self._jains.get(kind, 0.5))
 
 
 def do(plan: Sweep, path: Path, guests: FakeGuests, *, fresh: bool = False) -> sweep.Outcome:

@@ -17,7 +17,7 @@ from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli, sweep, sweepfile, table
 from lab.commands.run import scenario_of
-from lab.grid import GridError, Sweep
+from lab.grid import GridError, Point, Sweep
 from lab.result import Result
 from lab.scenario import Scenario
 from lab.table import Row, Table, TableError
@@ -268,9 +268,9 @@ def test_exit_status(
 
 def test_interrupted_sweep_goes_on(load: Callable[[str], Sweep], tmp_path: Path) -> None:
     class Slow(FakeGuests):
-        def run(self, scenario: Scenario, command: str) -> Result:
+        def run(self, point: Point) -> Result:
             time.sleep(0.02)
-            return super().run(scenario, command)
+            return super().run(point)
 
     class Interrupted(Table):
         """As if Ctrl-C came while the third row was written."""

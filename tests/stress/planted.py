@@ -3,16 +3,14 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import build
+from lab import variant
 from lab.kernels import Kernel
-from lab.process import said
 from lab.stress import Round
+from lab.variant import Edit
 
-OUT = build.REPO / "out" / "stress"
 SOURCE = "sch_zrtt.c"
 
 
@@ -85,17 +83,5 @@ BUGS = (
 
 
 def module(bug: Bug, kernel: Kernel) -> Path:
-    """The module with the bug, built anew."""
-    folder = OUT / bug.name
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in build.MODULE_SOURCES["sch_zrtt"]:
-        if (build.REPO / name).is_dir():
-            shutil.copytree(build.REPO / name, folder / name, dirs_exist_ok=True)
-        else:
-            shutil.copy(build.REPO / name, folder / name)
-    text = (folder / SOURCE).read_text()
-    assert text.count(bug.right) == 1, f"{bug.name}: nowhere to plant it:\n{bug.right}"
-    (folder / SOURCE).write_text(text.replace(bug.right, bug.wrong))
-    said(build.BuildError, "make", "-s", "-C", kernel.build_dir, f"M={folder}",
-         *kernel.make_args, "modules")  # fmt: skip
-    return folder / "sch_zrtt.ko"
+    """The module with the bug."""
+    return variant.module("sch_zrtt", kernel, [Edit(SOURCE, bug.right, bug.wrong)])
