@@ -92,12 +92,15 @@ static inline u32 zrtt_shaper_frame(const struct zrtt_shaper_params *params, u32
 static inline u32 zrtt_shaper_bytes(const struct zrtt_shaper_params *params, u32 len,
 				    u32 link_len, u32 segs)
 {
-	u32 each = len / segs;
-	u32 last = len - each * (segs - 1);
+	u32 each, last;
 	u64 bytes;
 
+	if (len > ZRTT_SHAPER_BYTES_MAX)
+		len = ZRTT_SHAPER_BYTES_MAX;
 	if (params->raw)
 		link_len = 0;
+	each = len / segs;
+	last = len - each * (segs - 1);
 	each = each > link_len ? each - link_len : 0;
 	last = last > link_len ? last - link_len : 0;
 	bytes = (u64)(segs - 1) * zrtt_shaper_frame(params, each) +

@@ -8,6 +8,7 @@
  */
 #include <linux/types.h>
 #include <zrtt/hash.h>
+#include <zrtt/names.h>
 #include <zrtt/packet.h>
 
 #include "expect.h"
@@ -89,6 +90,27 @@ static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *fram
 	       zrtt_hash_flow(&key, &bare, frame->data), "another hash, too");
 }
 
+/* A name has no more than the key of its flow. */
+static void check_name(const struct zrtt_packet *p, const struct zrtt_bytes *frame)
+{
+	struct zrtt_name name;
+	const u8 *ip;
+	u32 len;
+
+	zrtt_name_set(&name, 1, p, frame->data);
+	len = zrtt_name_addr_bytes(&name);
+	expect(name.version == p->version, "a name of another version");
+	if (!p->version)
+		return;
+	ip = frame->data + p->ip_off;
+	expect(!memcmp(name.source, ip + (p->version == 4 ? 12 : 8), len) &&
+	       !memcmp(name.dest, ip + (p->version == 4 ? 16 : 24), len), "other addresses");
+	expect(name.has_ports == (p->l4_off && p->proto != ZRTT_PROTO_ESP),
+	       "ports where there are none");
+	if (name.has_ports)
+		expect(!memcmp(name.ports, frame->data + p->l4_off, 4), "other ports");
+}
+
 static void check_opinion(const struct zrtt_packet *p, const struct zrtt_bytes *frame,
 			  const struct zrtt_wanted *wanted)
 {
@@ -128,6 +150,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	expect(wanted.hint || !p.hint_bad, "unwanted hint is malformed");
 	expect(wanted.timestamps || !p.timed, "unwanted timestamps");
 	check_key(&p, &frame);
+	check_name(&p, &frame);
 	check_opinion(&p, &frame, &wanted);
 	return 0;
 }

@@ -83,6 +83,32 @@ BUGS = [
     Bug("takes what is in use", "zrtt", "if (f->live || t->unused)", "if (t->unused)", "table"),
     Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "table"),
     Bug("lets alpha go below 0", "zrtt", "if (law->fit_q16 < 0)", "if (0)", "law"),
+    Bug(
+        "names ports that are not there",
+        "packet",
+        "= p->l4_off && p->proto !=",
+        "= p->proto !=",
+        "names",
+    ),
+    Bug(
+        "takes 16 bytes of any packet",
+        "packet",
+        "len = zrtt_name_addr_bytes(name);",
+        "len = 16;",
+        "names",
+    ),
+    Bug("wraps a negative length", "shaper", "s64 sum = (s64)len +", "s64 sum = len +"),
+    Bug("counts a link header twice", "shaper", "if (params->raw)", "if (0)"),
+    Bug("lets a packet be endless", "shaper", "bytes < ZRTT_SHAPER_BYTES_MAX", "1"),
+    Bug("makes up for an hour", "shaper", "if (begin_ns + ZRTT_SHAPER_LATE_NS < now_ns)", "if (0)"),
+    Bug(
+        "drops the rest",
+        "shaper",
+        "bytes * params->cost_q20 + s->rest_q20",
+        "bytes * params->cost_q20",
+    ),
+    Bug("starts anew at a change", "shaper", "bytes * to->", "(bytes & 0) * to->"),
+    Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
