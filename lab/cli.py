@@ -12,6 +12,7 @@ from lab.agentcost import AgentCostError
 from lab.apt import AptError
 from lab.cgroups import CgroupError
 from lab.commands import (
+    ablation,
     agentcost,
     bench,
     crosscheck,
@@ -38,8 +39,8 @@ from lab.scenario import ScenarioError
 from lab.units import UnitError
 
 COMMANDS = (
-    run, demo, sweep, flent, report_command, figures, crosscheck, mininet, bench, agentcost,
-    multiqueue, longrun, flood, tdc, stress, kernel, matrix,
+    run, demo, sweep, flent, report_command, figures, crosscheck, ablation, mininet, bench,
+    agentcost, multiqueue, longrun, flood, tdc, stress, kernel, matrix,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
