@@ -32,7 +32,7 @@ CHANGES = (
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
     "mode mrtt", "mode prto threshold 20",
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
-    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps",
+    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
 OF_PARENT = ("bytes", "packets", "qlen", "backlog")
 """What zrtt's parent must know as well as zrtt."""
