@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs make for what it says."""
+"""Runs make for what it says, here or in a copy."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,3 +20,12 @@ def make(
     return subprocess.run(
         [*view, "make", *args], cwd=cwd, env=env, capture_output=True, text=True, check=False
     )
+
+
+def checkout(folder: Path) -> Path:
+    """Copies the project's files, as they are now, to a folder."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    for name in listed.stdout.decode().split("\0")[:-1]:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    return folder

@@ -7,12 +7,10 @@ Not for `make test`, hence the file's name.
 from __future__ import annotations
 
 import hashlib
-import shutil
-import subprocess
 from pathlib import Path
 
 from debian_root import Root, clean_root
-from kbuild import ROOT
+from kbuild import checkout
 from life import MODULES, PACKAGES, boot, install, packages, prepare, purge
 from test_packages import VERSION
 
@@ -26,10 +24,7 @@ OLD_KERNEL, NEW_KERNEL = "6.1", "6.12"
 
 def _build(folder: Path, version: str) -> list[Path]:
     """The packages of another checkout, as if it were of a version."""
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
-    for name in listed.stdout.decode().split("\0")[:-1]:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, folder / name)
+    checkout(folder)
     for name in VERSIONED:
         text = (folder / name).read_text()
         (folder / name).write_text(text.replace(VERSION, version))
