@@ -32,24 +32,29 @@ def test_each_instance_has_a_heading(kernel: Canned) -> None:
 
 
 def test_throughput_is_that_between_readings(kernel: Canned) -> None:
-    before = zrtt((1000, 10), bandwidth=20 * MBIT, packets_in=10, ecn_mark=1, drop_mark=2)
-    after = zrtt(
-        (1000 + 10 * MBIT, 110), bandwidth=20 * MBIT, packets_in=10, ecn_mark=21, drop_mark=7
-    )
-    kernel.reply("qdiscs", 0, before)
-    kernel.reply("qdiscs", 1, after)
+    first = {
+        "packets_in": 10,
+        "ecn_mark": 100,
+        "drop_mark": 200,
+        "drop_late": 300,
+        "drop_limit": 400,
+    }
+    last = {
+        "packets_in": 10,
+        "ecn_mark": 120,
+        "drop_mark": 205,
+        "drop_late": 303,
+        "drop_limit": 402,
+    }
+    kernel.reply("qdiscs", 0, zrtt((30 * MBIT, 1000), bandwidth=20 * MBIT, **first))
+    kernel.reply("qdiscs", 1, zrtt((40 * MBIT, 1100), bandwidth=20 * MBIT, **last))
     said = kernel.run()
     (throughput,) = lines_of(said, "throughput")
-    rate, share, packets = re.fullmatch(
-        r"([\d.]+) Mbit/s of 20.0 Mbit/s, ([\d.]+)%; ([\d.]+) packets/s", throughput
-    ).groups()  # type: ignore[union-attr]
-    assert float(rate) == pytest.approx(10, rel=0.1)
-    assert float(share) == pytest.approx(50, rel=0.1)
-    assert float(packets) == pytest.approx(100, rel=0.1)
+    form = r"([\d.]+) Mbit/s of 20.0 Mbit/s, ([\d.]+)%; ([\d.]+) packets/s"
+    assert [*map(float, re.findall(form, throughput)[0])] == pytest.approx([10, 50, 100], rel=0.1)
     (events,) = lines_of(said, "per second")
-    marks, drops = map(float, re.findall(r"([\d.]+) marks; drops: ([\d.]+) by AQM", events)[0])
-    assert marks == pytest.approx(20, rel=0.1)
-    assert drops == pytest.approx(5, rel=0.1)
+    form = r"([\d.]+) marks; drops: ([\d.]+) by AQM, ([\d.]+) late, ([\d.]+) at limit"
+    assert [*map(float, re.findall(form, events)[0])] == pytest.approx([20, 5, 3, 2], rel=0.1)
 
 
 def test_another_qdisc_in_its_place_has_no_throughput_yet(kernel: Canned) -> None:
