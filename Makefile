@@ -10,6 +10,7 @@
 #   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
 #   make install-agent   it, with its man page and systemd unit
 #   make monitor   zrtt-mon, which shows what zrtt queues do; docs/monitoring.md
+#   make install-monitor   it, with its man page, systemd units and dashboard
 #   make cc        the congestion controls libra, nrhstcp and exp, for the running kernel
 #   make install-cc      them; docs/endpoints.md
 #   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
@@ -47,7 +48,7 @@ KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
 .PHONY: all modules plugin agent monitor cc demo test bench bench-check fuzz conservation flood long-run \
-	stress tdc module-life user install install-user install-plugin install-tools install-agent install-cc uninstall \
+	stress tdc module-life user install install-user install-plugin install-monitor install-tools install-agent install-cc uninstall \
 	deb deb-check matrix clean check-kernel help
 
 all: modules plugin
@@ -123,10 +124,13 @@ install-plugin:
 	$(MAKE) -C tc-plugin install
 	$(MAKE) -C completion install-tc
 
-install-tools:
+install-monitor:
 	$(MAKE) -C monitor install
+	$(MAKE) -C completion install-zrtt-mon
+
+install-tools: install-monitor
 	$(MAKE) -C recipes install
-	$(MAKE) -C completion install-zrtt-mon install-zrtt-check install-zrtt-link
+	$(MAKE) -C completion install-zrtt-check install-zrtt-link
 
 # Apart, as senders need no module and routers no agent.
 install-agent:
