@@ -36,7 +36,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
 PREFIX ?= /usr/local
 MANDIR ?= $(PREFIX)/share/man
-export DESTDIR PREFIX MANDIR
+PLACES = DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) MANDIR=$(MANDIR)
 
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
@@ -47,9 +47,9 @@ MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
-.PHONY: all modules plugin agent monitor cc demo test bench bench-check fuzz conservation flood long-run \
-	stress tdc module-life user install install-user install-plugin install-monitor install-tools install-agent install-cc uninstall \
-	deb deb-check matrix clean check-kernel help
+.PHONY: all modules plugin agent monitor user cc demo test bench bench-check fuzz conservation \
+	flood long-run stress tdc module-life install install-plugin install-tools install-monitor \
+	install-agent install-user install-cc uninstall deb deb-check matrix clean check-kernel help
 
 all: modules plugin
 
@@ -121,21 +121,21 @@ install: modules install-plugin install-tools
 	$(if $(DESTDIR),,depmod -a)
 
 install-plugin:
-	$(MAKE) -C tc-plugin install
-	$(MAKE) -C completion install-tc
+	$(MAKE) -C tc-plugin install $(PLACES)
+	$(MAKE) -C completion install-tc $(PLACES)
 
 install-monitor:
-	$(MAKE) -C monitor install
-	$(MAKE) -C completion install-zrtt-mon
+	$(MAKE) -C monitor install $(PLACES)
+	$(MAKE) -C completion install-zrtt-mon $(PLACES)
 
 install-tools: install-monitor
-	$(MAKE) -C recipes install
-	$(MAKE) -C completion install-zrtt-check install-zrtt-link
+	$(MAKE) -C recipes install $(PLACES)
+	$(MAKE) -C completion install-zrtt-check install-zrtt-link $(PLACES)
 
 # Apart, as senders need no module and routers no agent.
 install-agent:
-	$(MAKE) -C agent install
-	$(MAKE) -C completion install-zrtt-agent
+	$(MAKE) -C agent install $(PLACES)
+	$(MAKE) -C completion install-zrtt-agent $(PLACES)
 
 install-user: install-plugin install-tools install-agent
 
@@ -147,7 +147,7 @@ uninstall:
 	rm -f $(foreach module,$(MODULES),$(addprefix $(DESTDIR)/lib/modules/*/, \
 		updates/$(module).ko* extra/$(module).ko*))
 	$(if $(DESTDIR),,depmod -a)
-	$(foreach part,tc-plugin monitor recipes agent completion,$(MAKE) -C $(part) uninstall &&) true
+	$(foreach part,tc-plugin monitor recipes agent completion,$(MAKE) -C $(part) uninstall $(PLACES) &&) true
 
 deb:
 	@lab/setup.sh $(DEB_PACKAGES)
