@@ -25,7 +25,7 @@ CASES = list(product(("ip", "tcp"), FAMILIES, OFFLOADS))
 each_case = pytest.mark.parametrize(("encoding", "family", "offload"), CASES)
 TSHARK = (
     "tshark", "-n", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
-    "-T", "fields", "-e", "eth.dst",
+    "-T", "fields", "-e", "eth.dst", "-e", "arp.opcode", "-e", "icmpv6.type",
     "-e", "ip.version", "-e", "ip.checksum.status", "-e", "tcp.checksum.status",
     "-e", "_ws.malformed",
 )  # fmt: skip
@@ -51,14 +51,19 @@ def test_hints_arrive(net: Network, agent: Agent, encoding: str, family: int, of
 
 @cache
 def verdicts() -> dict[tuple[str, int, str], Counter[str]]:
-    """What tshark says of the packets that b got in each case."""
+    """What tshark says of the packets that b got in each case.
+
+    Its neighbour may ask at any time whether it is still there, by ARP or ICMPv6.
+    """
     pcap, counts = merged(name(*case) for case in CASES)
     done = subprocess.run([*TSHARK, "-r", "-"], input=pcap, capture_output=True, check=True)
     lines = iter(done.stdout.decode().splitlines())
     found = {}
     for case, count in zip(CASES, counts, strict=True):
-        frames = (line.partition("\t") for line in islice(lines, count))
-        found[case] = Counter(said for to, _, said in frames if to == RECEIVER)
+        frames = (line.split("\t", 3) for line in islice(lines, count))
+        found[case] = Counter(
+            said for to, *neighbours, said in frames if to == RECEIVER and not any(neighbours)
+        )
     return found
 
 

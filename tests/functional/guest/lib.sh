@@ -86,7 +86,10 @@ bulk() {
 	port=${2:-5000}
 	# nc ends when its input does, and that of a pipe open both ways never does
 	ip netns exec b nc -l -p "$port" <>/tmp/never >/dev/null &
-	sleep 0.1
+	until ip netns exec b cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+		grep -q "$(printf ':%04X 0*:0000 0A' "$port")"; do
+		sleep 0.01
+	done
 	dd if=/dev/zero bs=1k count="$1" 2>/dev/null |
 		ip netns exec a nc 10.0.0.2 "$port"
 	wait $!
