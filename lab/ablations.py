@@ -7,7 +7,7 @@ Some parameter of tc takes a step away, or else an edit of the sources does.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from lab.grid import Options
 from lab.variant import Edit
@@ -38,7 +38,7 @@ class Step:
     title: str
     """What takes its place."""
     without: Change
-    shows: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shows: Mapping[str, tuple[str, ...]]
 
 
 def _edit(path: str, old: str, new: str) -> Change:
@@ -48,6 +48,7 @@ def _edit(path: str, old: str, new: str) -> Change:
 CELLS: Mapping[str, Options] = {
     "reno": {"cc": "reno"},
     "cubic": {"cc": "cubic"},
+    "start": {"cc": "cubic", "warmup": "5", "duration": "20"},
     "many": {"cc": "reno", "sessions": "10"},
     "pair": {"cc": "cubic", "rtts": "160ms,10ms", "rate": "50mbit"},
     "unhinted": {"cc": "reno", "hint": "none"},
@@ -58,14 +59,22 @@ CELLS: Mapping[str, Options] = {
     "slower": {"cc": "cubic", "step": ["t=30 rate=5mbit"]},
     "churn": {"cc": "cubic", "churn": "load=25% size=web"},
 }
-"""Options of lab run, beside those that all have."""
+"""Options of lab run, beside those that all have; start is the first 20 s, prices still unknown."""
 COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
+
+SLOWED = ("sojourn_max_ms", "min_phase_utilisation")
+CHURNED = ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")
+CONTROLLED = {"reno": ("jain", "utilisation", "sojourn_p95_ms"), "slower": SLOWED}
+
+
+def _jain(*cells: str) -> Mapping[str, tuple[str, ...]]:
+    return dict.fromkeys(cells, ("jain",))
+
 
 LADDER_CELLS: Mapping[str, tuple[str, ...]] = {
     "reno": ("jain", "utilisation", "sojourn_p95_ms"),
-    "cubic": ("jain",),
     "many": ("jain", "utilisation", "sojourn_p95_ms"),
-    "pair": ("jain",),
+    **_jain("cubic", "pair"),
 }
 
 STEPS: Mapping[str, Step] = {
@@ -74,55 +83,46 @@ STEPS: Mapping[str, Step] = {
         _edit(LAW, "log_weight += law->log_norm +\n\t\t\t      ", "log_weight += "),
         {
             "reno": ("jain", "utilisation"),
-            "many": ("jain",),
             "reverse": ("utilisation", "reverse_mean_mbps"),
+            **_jain("many", "start"),
         },
     ),
-    "pi2": Step(
-        "BLUE",
-        Change("controller blue"),
-        {
-            "reno": ("jain", "utilisation", "sojourn_p95_ms"),
-            "slower": ("sojourn_max_ms", "min_phase_utilisation"),
-        },
+    "marked-mean": Step(
+        "mean weight over dropped packets, too",
+        _edit(LAW, "\tif (!marks)\n\t\treturn;\n\tlaw->weights", "\tlaw->weights"),
+        {"udp": ("tcp_share", "sojourn_p95_ms")},
     ),
-    "pi2-pblue": Step(
-        "proportional BLUE",
-        Change("controller pblue"),
-        {
-            "reno": ("jain", "utilisation", "sojourn_p95_ms"),
-            "slower": ("sojourn_max_ms", "min_phase_utilisation"),
-        },
-    ),
+    "pi2": Step("BLUE", Change("controller blue"), CONTROLLED),
+    "pi2-pblue": Step("proportional BLUE", Change("controller pblue"), CONTROLLED),
     "spaced": Step(
         "random marks",
         _edit(LAW, "if (params->tuned && chance_q30", "if (false && chance_q30"),
-        {"reno": ("jain", "sojourn_p95_ms"), "cubic": ("jain",), "pair": ("jain",)},
+        {"reno": ("jain", "sojourn_p95_ms"), **_jain("cubic", "pair", "start")},
     ),
     "rtt": Step(
         "alpha 0",
         Change("alpha 0"),
-        {"reno": ("jain",), "cubic": ("jain",), "many": ("jain",), "pair": ("jain",)},
+        _jain("reno", "cubic", "many", "pair", "start"),
     ),
     "alpha-2": Step(
         "alpha 2",
         Change("alpha 2"),
-        {"reno": ("jain",), "cubic": ("jain",), "many": ("jain",), "pair": ("jain",)},
+        _jain("reno", "cubic", "many", "pair", "start"),
     ),
     "regression": Step(
         "min(1.25, 4 % / P_b_avg)",
         Change("alpha capped alpha_max 1.25"),
-        {"reno": ("jain",), "cubic": ("jain",), "many": ("jain",), "pair": ("jain",)},
+        _jain("reno", "cubic", "many", "pair", "start"),
     ),
     "bound": Step(
         "regression without bound",
         Change("pth 100%"),
-        {"many": ("jain", "sojourn_p95_ms")},
+        {"many": ("jain", "sojourn_p95_ms"), **_jain("start")},
     ),
     "feedback": Step(
         "feedback 0",
         Change("feedback 0"),
-        {"reno": ("jain",), "many": ("jain",), "bbr": ("max_class_ratio",)},
+        {"bbr": ("max_class_ratio",), **_jain("reno", "many", "pair", "start", "churn")},
     ),
     "drops": Step(
         "marks at any P_i",
@@ -139,26 +139,20 @@ STEPS: Mapping[str, Step] = {
         ),
         {"many": ("jain", "sojourn_p95_ms"), "udp": ("tcp_share", "sojourn_p95_ms")},
     ),
-    "marked-mean": Step(
-        "mean weight over dropped packets, too",
-        _edit(LAW, "\tif (!marks)\n\t\treturn;\n\tlaw->weights", "\tlaw->weights"),
-        {"udp": ("tcp_share", "sojourn_p95_ms")},
-    ),
     "price": Step(
         "price 1",
         _edit(LAW, "ZRTT_PRICE_MAX\t\t(6 << ZRTT_PRICE_FRAC)", "ZRTT_PRICE_MAX\t\t0"),
         {
-            "reno": ("jain",),
             "bbr": ("max_class_ratio",),
             "liar": ("liar_share",),
-            "unhinted": ("jain",),
             "udp": ("tcp_share",),
+            **_jain("reno", "unhinted", "start"),
         },
     ),
     "usual-price": Step(
         "young flows at price 1",
         _edit(LAW, "f->price_q13 = law->usual_q13;", "f->price_q13 = 0;"),
-        {"churn": ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")},
+        {"churn": CHURNED, **_jain("start")},
     ),
     "thin": Step(
         "thin flows in r_avg",
@@ -168,28 +162,20 @@ STEPS: Mapping[str, Step] = {
     "young": Step(
         "young flows in r_avg and regression",
         _edit(FLOW, "ZRTT_MATURE_EPOCHS\t8", "ZRTT_MATURE_EPOCHS\t1"),
-        {"churn": ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")},
+        {"churn": CHURNED, **_jain("start")},
     ),
     "late": Step(
         "no late drops",
         _edit(CONTROLLER, "return params->kind != ZRTT_CTL_BLUE &&", "return false &&"),
-        {"slower": ("sojourn_max_ms", "min_phase_utilisation")},
+        {"slower": SLOWED},
     ),
-    "hints": Step(
-        "handshakes only",
-        Change("hint ignore"),
-        {"reno": ("jain",), "many": ("jain",)},
-    ),
+    "hints": Step("handshakes only", Change("hint ignore"), _jain("reno", "many", "start")),
     "handshake": Step(
         "no RTT known",
         Change("hint ignore nohandshake"),
-        {"reno": ("jain",), "cubic": ("jain",), "many": ("jain",), "pair": ("jain",)},
+        _jain("reno", "cubic", "many", "pair", "start"),
     ),
-    "clamp": Step(
-        "hints believed",
-        Change("hint trust"),
-        {"liar": ("liar_share",)},
-    ),
+    "clamp": Step("hints believed", Change("hint trust"), {"liar": ("liar_share",)}),
 }
 
 # In the order of docs/algorithm.md; each rung is zrtt without all that come behind it.

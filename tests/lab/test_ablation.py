@@ -108,8 +108,8 @@ def test_command(
     assert cli.main() == 0
     said = capsys.readouterr().out.splitlines()
     assert "| spaced | random marks | cubic | jain | 0.9876 | 0.5000 |" in said
-    assert "| 0-paper | – | – | – | 0.5000 | – | – | – | – |" in said
-    assert "| zrtt | – | – | – | 0.9876 | – | – | – | – |" in said
+    assert "| 0-paper | – | – | – | – | – | – | 0.5000 | – |" in said
+    assert "| zrtt | – | – | – | – | – | – | 0.9876 | – |" in said
     content = json.loads(written.read_text())
     assert {"step": "spaced", "cell": "cubic", "metric": "jain", "zrtt": [0.9876, 0.9876],
             "without": [0.5, 0.5]} in content["steps"]  # fmt: skip
