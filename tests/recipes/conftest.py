@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from functional.guests import Report
-from guests import HERE, OUT, RECIPES, Guest
+from routers import HERE, OUT, RECIPES, Guest
 
 from lab import agent
 from lab.build import BuildError

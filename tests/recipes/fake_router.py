@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from guests import RECIPES
+from routers import RECIPES
 
 CHECK = RECIPES / "sbin" / "zrtt-check"
 STATISTICS = """ Sent {bytes} bytes {packets} pkt (dropped {dropped}, overlimits 0 requeues 0)

@@ -9,8 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from guests import RECIPES
 from kbuild import make
+from routers import RECIPES
 
 from lab.build import REPO
 

@@ -10,7 +10,7 @@ import pytest
 from conftest import WITH_FILES, WITH_NAT
 from documented import BLOCKS
 from functional.guests import Report, unaccounted
-from guests import HERE
+from routers import HERE
 
 MBIT = 125_000
 """Bytes per second."""

@@ -148,3 +148,9 @@ def test_hint_needs_uapi_types_only(compiler: list[str], tmp_path: Path) -> None
     command = [*compiler, *flags, str(probe)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_modules_of_tests_have_names_of_their_own() -> None:
+    """pytest imports them by their names alone."""
+    names = [path.name for path in (ROOT / "tests").rglob("*.py") if path.name != "conftest.py"]
+    assert sorted(names) == sorted(set(names))
