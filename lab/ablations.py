@@ -51,6 +51,7 @@ CELLS: Mapping[str, Options] = {
     "start": {"cc": "cubic", "warmup": "5", "duration": "20"},
     "many": {"cc": "reno", "sessions": "10"},
     "pair": {"cc": "cubic", "rtts": "160ms,10ms", "rate": "50mbit"},
+    "fast": {"cc": "cubic", "rtts": "10ms,40ms,160ms", "rate": "100mbit"},
     "unhinted": {"cc": "reno", "hint": "none"},
     "bbr": {"cc": "mix:bbr,cubic"},
     "liar": {"cc": "reno", "liar": ["19:10"]},
@@ -59,7 +60,7 @@ CELLS: Mapping[str, Options] = {
     "slower": {"cc": "cubic", "step": ["t=30 rate=5mbit"]},
     "churn": {"cc": "cubic", "churn": "load=25% size=web"},
 }
-"""Options of lab run, beside those that all have; start is the first 20 s, prices still unknown."""
+"""Options of lab run, beside those that all have; start is while prices are found."""
 COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
 
 SLOWED = ("sojourn_max_ms", "min_phase_utilisation")
@@ -97,22 +98,26 @@ STEPS: Mapping[str, Step] = {
     "spaced": Step(
         "random marks",
         _edit(LAW, "if (params->tuned && chance_q30", "if (false && chance_q30"),
-        {"reno": ("jain", "sojourn_p95_ms"), **_jain("cubic", "pair", "start")},
+        {
+            "reno": ("jain", "sojourn_p95_ms"),
+            "fast": ("max_min_ratio",),
+            **_jain("cubic", "pair", "start"),
+        },
     ),
     "rtt": Step(
         "alpha 0",
         Change("alpha 0"),
-        _jain("reno", "cubic", "many", "pair", "start"),
+        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
     ),
     "alpha-2": Step(
         "alpha 2",
         Change("alpha 2"),
-        _jain("reno", "cubic", "many", "pair", "start"),
+        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
     ),
     "regression": Step(
         "min(1.25, 4 % / P_b_avg)",
         Change("alpha capped alpha_max 1.25"),
-        _jain("reno", "cubic", "many", "pair", "start"),
+        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
     ),
     "bound": Step(
         "regression without bound",
@@ -122,7 +127,11 @@ STEPS: Mapping[str, Step] = {
     "feedback": Step(
         "feedback 0",
         Change("feedback 0"),
-        {"bbr": ("max_class_ratio",), **_jain("reno", "many", "pair", "start", "churn")},
+        {
+            "bbr": ("max_class_ratio",),
+            "fast": ("max_min_ratio",),
+            **_jain("reno", "many", "pair", "start", "churn"),
+        },
     ),
     "drops": Step(
         "marks at any P_i",
@@ -144,6 +153,7 @@ STEPS: Mapping[str, Step] = {
         _edit(LAW, "ZRTT_PRICE_MAX\t\t(6 << ZRTT_PRICE_FRAC)", "ZRTT_PRICE_MAX\t\t0"),
         {
             "bbr": ("max_class_ratio",),
+            "fast": ("max_min_ratio",),
             "liar": ("liar_share",),
             "udp": ("tcp_share",),
             **_jain("reno", "unhinted", "start"),
@@ -173,7 +183,7 @@ STEPS: Mapping[str, Step] = {
     "handshake": Step(
         "no RTT known",
         Change("hint ignore nohandshake"),
-        _jain("reno", "cubic", "many", "pair", "start"),
+        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
     ),
     "clamp": Step("hints believed", Change("hint trust"), {"liar": ("liar_share",)}),
 }
