@@ -65,12 +65,16 @@ COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
 
 SLOWED = ("sojourn_max_ms", "min_phase_utilisation")
 CHURNED = ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")
+CROWDED = {"many": ("jain", "sojourn_p95_ms"), "udp": ("tcp_share", "sojourn_p95_ms")}
 CONTROLLED = {"reno": ("jain", "utilisation", "sojourn_p95_ms"), "slower": SLOWED}
 
 
 def _jain(*cells: str) -> Mapping[str, tuple[str, ...]]:
     return dict.fromkeys(cells, ("jain",))
 
+
+RATIOED = {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")}
+"""Where the exponent of the RTTs matters."""
 
 LADDER_CELLS: Mapping[str, tuple[str, ...]] = {
     "reno": ("jain", "utilisation", "sojourn_p95_ms"),
@@ -104,21 +108,9 @@ STEPS: Mapping[str, Step] = {
             **_jain("cubic", "pair", "start"),
         },
     ),
-    "rtt": Step(
-        "alpha 0",
-        Change("alpha 0"),
-        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
-    ),
-    "alpha-2": Step(
-        "alpha 2",
-        Change("alpha 2"),
-        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
-    ),
-    "regression": Step(
-        "min(1.25, 4 % / P_b_avg)",
-        Change("alpha capped alpha_max 1.25"),
-        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
-    ),
+    "rtt": Step("alpha 0", Change("alpha 0"), RATIOED),
+    "alpha-2": Step("alpha 2", Change("alpha 2"), RATIOED),
+    "regression": Step("min(1.25, 4 % / P_b_avg)", Change("alpha capped alpha_max 1.25"), RATIOED),
     "bound": Step(
         "regression without bound",
         Change("pth 100%"),
@@ -136,7 +128,7 @@ STEPS: Mapping[str, Step] = {
     "drops": Step(
         "marks at any P_i",
         Change("mark_max 100%"),
-        {"many": ("jain", "sojourn_p95_ms"), "udp": ("tcp_share", "sojourn_p95_ms")},
+        CROWDED,
     ),
     "odds": Step(
         "P_i above 10 % as probability",
@@ -146,7 +138,7 @@ STEPS: Mapping[str, Step] = {
             "\tif (p_q30 >= ZRTT_P_ONE)\n\t\treturn 0;\n"
             "\treturn (u32)((ZRTT_P_ONE - p_q30) >> (ZRTT_P_SHIFT - ZRTT_Q16));",
         ),
-        {"many": ("jain", "sojourn_p95_ms"), "udp": ("tcp_share", "sojourn_p95_ms")},
+        CROWDED,
     ),
     "price": Step(
         "price 1",
@@ -180,11 +172,7 @@ STEPS: Mapping[str, Step] = {
         {"slower": SLOWED},
     ),
     "hints": Step("handshakes only", Change("hint ignore"), _jain("reno", "many", "start")),
-    "handshake": Step(
-        "no RTT known",
-        Change("hint ignore nohandshake"),
-        {"fast": ("max_min_ratio",), **_jain("reno", "cubic", "many", "pair", "start")},
-    ),
+    "handshake": Step("no RTT known", Change("hint ignore nohandshake"), RATIOED),
     "clamp": Step("hints believed", Change("hint trust"), {"liar": ("liar_share",)}),
 }
 
