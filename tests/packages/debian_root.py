@@ -44,14 +44,19 @@ def _home() -> Path:
     return cache_dir().resolve() / "roots"
 
 
+def _share_sources(root: Path) -> None:
+    """apt reads lists by the names of the sources that they came from."""
+    here, there = Path("/etc"), root / "etc"
+    (there / "apt/sources.list").unlink()
+    for name in ("apt/sources.list", "apt/sources.list.d/*", "resolv.conf"):
+        for source in here.glob(name):
+            shutil.copy(source, there / source.relative_to(here))
+
+
 def _debootstrap(home: Path) -> None:
     root = home / "root"
     shutil.rmtree(root, ignore_errors=True)
     _run("debootstrap", "--variant=minbase", SUITE, root, archive_uri())
-    sources = root / "etc/apt"
-    (sources / "sources.list").unlink()
-    for source in Path("/etc/apt/sources.list.d").glob("*.sources"):
-        shutil.copy(source, sources / "sources.list.d")
     starter = root / "usr/sbin/policy-rc.d"
     starter.write_text("#!/bin/sh\nexit 101\n")
     starter.chmod(0o755)
@@ -89,4 +94,5 @@ def clean_root() -> Iterator[Root]:
     archive = filled(_home() / SUITE, _debootstrap) / "root.tar"
     with TemporaryDirectory(prefix="zrtt-root-") as folder:
         _run("tar", "-C", folder, "-xf", archive)
+        _share_sources(Path(folder))
         yield Root(Path(folder))

@@ -65,7 +65,7 @@ def boot(root: Root, series: str) -> str:
             files={**files, "test": ROOT / "debian" / "tests" / "qdisc"},
             modules=("dummy",),
             programs=("modprobe",),
-            timeout_s=300,
+            timeout_s=900,
         )
     )
     assert output.rc == 0, output.console
