@@ -121,7 +121,7 @@ class Guest:
     cpus: int = 1
     memory_mb: int = 1024
     virtual_time: bool = True
-    timeout_s: float = 900
+    timeout_s: float = 1800
 
     def run(self) -> Report:
         """Boots the guest and waits for its end."""
