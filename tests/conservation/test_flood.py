@@ -17,7 +17,7 @@ from lab.flood_cost import BUSY, FLOOD, QUIET, SOME, SUBJECTS, Costs
 SECONDS = 30
 SHARE = max(flood.SHARES)
 SMALL = "zrtt flows 1024"
-PACKETS = 100_000
+PACKETS = 300_000
 """A table that the flood is still filling costs more."""
 
 
