@@ -6,6 +6,7 @@ A compiler that says anything, with W=1, has found a fault.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -43,7 +44,9 @@ class Cell:
 
 
 def _fault(command: Sequence[str | Path]) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Whatever the flags of a make around it."""
+    env = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     said = [line for line in (done.stdout + done.stderr).splitlines() if not HARMLESS.search(line)]
     return "\n".join(said) or (f"make ended with {done.returncode}" if done.returncode else "")
 

@@ -249,5 +249,5 @@ def test_zrtt_costs_less_than_fq_codel(measured: Bench) -> None:
 
 def test_marks_are_what_they_are_said_to_be(measured: Bench) -> None:
     marked = {cost.name: cost.marked for cost in measured.costs}
-    assert marked["zrtt-mark"] == pytest.approx(0.1, abs=0.02)
+    assert 0.08 <= marked["zrtt-mark"] <= 0.14  # a tenth, and what the price adds
     assert marked["zrtt"] == marked["pfifo"] == 0
