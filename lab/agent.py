@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from lab.process import said
 
 PROGRAM = REPO / "out" / "agent" / "zrtt-agent"
 """Where its Makefile leaves it."""
+LIBRARIES = "lib"
+"""Where those that it needs are in a guest, below $LAB."""
 BPF_NAME = "zrtt_agent"
 """What the names of its programs begin with."""
 
@@ -53,6 +56,12 @@ def program() -> Path:
     if folder.exists():
         said(BuildError, "make", "-s", "-C", folder)
     return PROGRAM
+
+
+def libraries() -> dict[str, Path]:
+    """The shared libraries that it needs, by their names below $LAB."""
+    found = re.findall(r"=> (/\S+) \(0x", said(BuildError, "ldd", program()))
+    return {f"{LIBRARIES}/{Path(path).name}": Path(path) for path in found}
 
 
 def run(*words: str, **options: Any) -> subprocess.CompletedProcess[str]:

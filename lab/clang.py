@@ -40,14 +40,13 @@ def headers(kernel: Kernel, folder: Path) -> Kernel:
     makefile = folder / "Makefile"
     makefile.write_text(makefile.read_text().replace(str(kernel.build_dir), str(folder)))
     names = "|".join(OPTIONS)
-    values = {option: value for option, value in OPTIONS.items() if value}
-    for name, line in (
-        ("config/auto.conf", "CONFIG_{}={}\n"),
-        ("generated/autoconf.h", "#define CONFIG_{} {}\n"),
+    values = [(option, value) for option, value in OPTIONS.items() if value]
+    for name, line, yes in (
+        ("config/auto.conf", "CONFIG_{}={}\n", "y"),
+        ("generated/autoconf.h", "#define CONFIG_{} {}\n", "1"),
     ):
         path = folder / "include" / name
         kept = re.sub(rf"(?m)^(#define )?CONFIG_({names})\b.*\n", "", path.read_text())
-        if path.suffix == ".h":
-            values = {option: "1" if value == "y" else value for option, value in values.items()}
-        path.write_text(kept + "".join(line.format(*item) for item in values.items()))
+        lines = [line.format(option, yes if value == "y" else value) for option, value in values]
+        path.write_text(kept + "".join(lines))
     return replace(kernel, build_dir=folder, make_args=(*kernel.make_args, f"CC={CLANG}"))

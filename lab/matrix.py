@@ -6,7 +6,6 @@ A compiler that says anything, with W=1, has found a fault.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
@@ -18,6 +17,7 @@ from tempfile import TemporaryDirectory
 from lab import clang
 from lab.build import REPO
 from lab.kernels import SERIES, YOUNGER, debian_kernel
+from lab.process import outside_make
 
 KERNELS = (*SERIES, YOUNGER)
 COMPILERS = ("gcc", clang.CLANG)
@@ -44,9 +44,7 @@ class Cell:
 
 
 def _fault(command: Sequence[str | Path]) -> str:
-    """Whatever the flags of a make around it."""
-    env = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=outside_make(), capture_output=True, text=True, check=False)
     said = [line for line in (done.stdout + done.stderr).splitlines() if not HARMLESS.search(line)]
     return "\n".join(said) or (f"make ended with {done.returncode}" if done.returncode else "")
 

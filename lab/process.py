@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs a program of this machine for what it says."""
+"""Runs programs of this machine for what they say."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,3 +17,8 @@ def said(failure: Callable[[str], Exception], *command: str | Path,
     if done.returncode:
         raise failure(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
     return done.stdout
+
+
+def outside_make() -> dict[str, str]:
+    """The environment for a make that is to know nothing of one around it."""
+    return {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+
+from lab.process import outside_make
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -16,9 +17,9 @@ def make(
     *args: str, cwd: Path = ROOT, view: Sequence[str] = ()
 ) -> subprocess.CompletedProcess[str]:
     """Runs make to its end, in the view of a kernel, whatever the flags of a make around it."""
-    env = {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}
+    command = [*view, "make", *args]
     return subprocess.run(
-        [*view, "make", *args], cwd=cwd, env=env, capture_output=True, text=True, check=False
+        command, cwd=cwd, env=outside_make(), capture_output=True, text=True, check=False
     )
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
-import subprocess
 import sys
 import tempfile
 import zlib
@@ -31,7 +29,6 @@ MODULES = ("veth", "8021q", "sch_netem", "sch_ingress", "cls_bpf", "cls_u32")
 PROGRAMS = ("python3", "ethtool", "bpftool", "nsenter", "setpriv", "unshare")
 PACKAGES = ("_pytest", "pytest", "pluggy", "iniconfig", "packaging", "attr", "py", "unittest")
 """What pytest is made of."""
-LIBRARIES = "lib"
 MEMORY_MB = 2048
 TIMEOUT_S = 3600.0
 """Where BPF is forbidden, a guest runs all of it; and hosts may be busy."""
@@ -39,7 +36,7 @@ SCRIPT = f"""#!/bin/sh
 set -eu
 mount -t bpf bpf /sys/fs/bpf
 mount -t cgroup2 cgroup /sys/fs/cgroup
-{mininet_python.ENVIRONMENT}:$LAB/{LIBRARIES}
+{mininet_python.ENVIRONMENT}:$LAB/{agent.LIBRARIES}
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$LAB/packages {PLACE_VARIABLE}=$1
 shift
 cd tests
@@ -61,13 +58,6 @@ def _compiled(package: str) -> Iterator[tuple[str, Path]]:
             yield f"packages/{place}", compiled
 
 
-def _libraries(*programs: Path) -> Iterator[tuple[str, Path]]:
-    for program in programs:
-        ldd = subprocess.run(["ldd", program], capture_output=True, text=True, check=True)
-        for path in re.findall(r"=> (/\S+) \(0x", ldd.stdout):
-            yield f"{LIBRARIES}/{Path(path).name}", Path(path)
-
-
 def _files() -> dict[str, Path]:
     """Name in the guest -> file here."""
     files = mininet_python.files()
@@ -77,7 +67,7 @@ def _files() -> dict[str, Path]:
         for path in (REPO / folder).glob(pattern):
             files[path.relative_to(REPO).as_posix()] = path
     files[agent.PROGRAM.relative_to(REPO).as_posix()] = agent.program()
-    files |= _libraries(agent.program())
+    files |= agent.libraries()
     files |= build.tc_plugin("sch_zrtt")
     return files
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import cache, partial
 from pathlib import Path
 
@@ -25,9 +24,7 @@ _run = partial(said, BuildError)
 
 def agent_files() -> dict[str, Path]:
     """zrtt-agent and the libraries that it needs, for a guest that has neither."""
-    program = agent.program()
-    libraries = [Path(path) for path in re.findall(r"=> (/\S+) \(0x", _run("ldd", program))]
-    return {"zrtt-agent": program} | {f"lib/{path.name}": path for path in libraries}
+    return {"zrtt-agent": agent.program()} | agent.libraries()
 
 
 def _unpack_ifupdown(folder: Path) -> None:
