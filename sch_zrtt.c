@@ -1129,6 +1129,12 @@ cancel:
 	return -EMSGSIZE;
 }
 
+/* What is reckoned per epoch, as it is shown. */
+static u64 zrtt_per_second(u64 per_epoch)
+{
+	return per_epoch * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
+}
+
 static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -1161,8 +1167,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.flows_handshake = table->by_source[ZRTT_RTT_HANDSHAKE],
 		.backlog_packets = q->backlog_pkts,
 		.maxq = stats->maxq,
-		.dq_rate = min_t(u64, q->dq_rate * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT,
-				 U32_MAX),
+		.dq_rate = min_t(u64, zrtt_per_second(q->dq_rate), U32_MAX),
 		.drop_late = stats->drop_late,
 		.flows_marked = table->by_source[ZRTT_RTT_MARK],
 		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
@@ -1235,7 +1240,7 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 	struct zrtt_name name = {};
 	struct zrtt_flow flow;
 	struct nlattr *opts;
-	u64 p_q30, rate;
+	u64 p_q30;
 
 	sch_tree_lock(sch);
 	flow = *zrtt_class_flow(sch, cl);
@@ -1245,13 +1250,13 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 	sch_tree_unlock(sch);
 
 	tcm->tcm_handle |= TC_H_MIN(cl);
-	rate = (u64)flow.rate * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
 	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
 	if (!opts)
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_ZRTT_FLOW_RTT, flow.rtt_us) ||
 	    nla_put_u32(skb, TCA_ZRTT_FLOW_SOURCE, flow.source) ||
-	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE, rate, TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE, zrtt_per_second(flow.rate),
+			      TCA_ZRTT_FLOW_PAD) ||
 	    nla_put_u32(skb, TCA_ZRTT_FLOW_PROB, min_t(u64, p_q30, ZRTT_P_ONE)) ||
 	    (name.version && zrtt_class_dump_name(skb, &name))) {
 		nla_nest_cancel(skb, opts);
