@@ -13,6 +13,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jhash.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
@@ -708,9 +709,16 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 
 /* Set-up and netlink */
 
-/* A table too large is an error to report, not a reason to kill a process. */
+/*
+ * A table too large is an error to report, not a reason to kill a process: the
+ * pages that vmalloc() maps it with are taken whatever the flags say.
+ */
 static void *zrtt_alloc_table(u32 slots, size_t size)
 {
+	long pages = DIV_ROUND_UP_ULL((u64)slots * size, PAGE_SIZE);
+
+	if (pages > si_mem_available())
+		return NULL;
 	return kvcalloc(slots, size,
 			GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
