@@ -49,6 +49,8 @@ class FlowResult:
     """Negotiated; a host whose first SYN is lost does without."""
     hop: int = 0
     """The only router it crosses; 0: all."""
+    held_mbps: float = 0.0
+    """Of wire_mbps, what had arrived before the interval, and waited behind a hole."""
 
     @property
     def expansion(self) -> float:
@@ -168,7 +170,7 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
     begin, end = reading["begin"], reading["end"]
     mss = end["snd_mss"]
     goodput = (end["bytes_received"] - begin["bytes_received"]) * 8 / seconds / 1e6
-    overhead = headers(hinted=flow.hint == "packet")
+    expanded = (mss + headers(hinted=flow.hint == "packet")) / mss if mss else 0.0
     return FlowResult(
         rtt_ms=flow.rtt_ms,
         cc=flow.cc,
@@ -178,9 +180,10 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
         marks=marks,
         min_rtt_ms=end["min_rtt_us"] / 1000,
         starved=(end["starved_us"] - begin["starved_us"]) / 1e6 / seconds,
-        wire_mbps=goodput * (mss + overhead) / mss if mss else 0.0,
+        wire_mbps=goodput * expanded,
         ecn=end["ecn"],
         hop=flow.hop,
+        held_mbps=begin["held_bytes"] * 8 / seconds / 1e6 * expanded,
     )
 
 
@@ -256,10 +259,12 @@ def _queue_problems(result: Result, scenario: Scenario, queue: QueueReadings) ->
     hop = queue.queue.hop
     flows = [*scenario.flows, *scenario.cross_flows] if hop else scenario.reverse_flows
     ports = [flow.port for flow in flows if flow.hop in (0, hop)] + [SHORT_PORT]
+    received = [*result.flows, *result.cross] if hop else result.reverse
     if hop:
         used = result.utilisation * result.rate_mbps
     else:
-        used = sum(flow.wire_mbps for flow in result.reverse)
+        used = sum(flow.wire_mbps for flow in received)
+    used -= sum(flow.held_mbps for flow in received)
     left = queue.left_mbps(result.measured_s)
     problems = queue.problems(ports, gso=scenario.gso)
     if left > result.rate_mbps * RATE_SLACK or used > left * RATE_SLACK:

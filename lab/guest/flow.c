@@ -20,6 +20,7 @@
 
 struct reading {
 	uint64_t bytes_received;
+	uint64_t held_bytes;		/* that wait behind a hole, as the sender knows */
 	uint64_t starved_us;		/* limited by a buffer, not by the path */
 	uint32_t retransmits;
 	uint32_t min_rtt_us;
@@ -214,6 +215,7 @@ static struct reading read_flow(const struct flow *f)
 	struct tcp_info info;
 
 	if (tcp_info(f->sender, &info)) {
+		r.held_bytes = (uint64_t)info.tcpi_sacked * info.tcpi_snd_mss;
 		r.starved_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
 		r.retransmits = info.tcpi_total_retrans;
 		r.min_rtt_us = info.tcpi_min_rtt;
@@ -243,9 +245,9 @@ void flow_print_bytes(FILE *out)
 static void print_reading(FILE *out, const char *name, const struct reading *r)
 {
 	fprintf(out,
-		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"starved_us\": %" PRIu64
-		", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u, \"ecn\": %s}",
-		name, r->bytes_received, r->starved_us, r->retransmits,
+		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"held_bytes\": %" PRIu64
+		", \"starved_us\": %" PRIu64 ", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u, \"ecn\": %s}",
+		name, r->bytes_received, r->held_bytes, r->starved_us, r->retransmits,
 		r->min_rtt_us, r->snd_mss, r->ecn ? "true" : "false");
 }
 

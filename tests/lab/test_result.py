@@ -40,6 +40,23 @@ def test_flow_that_receives_nothing_is_not_held_back_by_its_buffer() -> None:
     assert _held_back(0).flows[0].goodput_mbps == 0
 
 
+def _late(held_bytes: int) -> Result:
+    """A flow that received 10 Mbit/s in 20 s, of which 6 left the queue in that time."""
+    scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0)
+    traffic = traffic_of(scenario, [reading(10, [0]), reading(30, [flow_bytes(10, 20)])])
+    traffic["flows"][0]["begin"]["held_bytes"] = held_bytes
+    return result_of(scenario, traffic, 6 * 1.05)
+
+
+def test_what_waited_behind_a_hole_may_be_received_later() -> None:
+    assert _late(flow_bytes(4, 20)).flows[0].goodput_mbps == pytest.approx(10)
+
+
+def test_more_than_left_the_queue_and_waited_is_told() -> None:
+    with pytest.raises(ResultError, match="received, 6.300 left the queue"):
+        _late(flow_bytes(3, 20))
+
+
 @pytest.mark.parametrize(("cc", "megabytes"), [("cubic", 0.625), ("bbr", 2.5)])
 def test_buffer_is_for_half_of_the_link_or_bbrs_two_windows(cc: str, megabytes: float) -> None:
     scenario = Scenario(rate_bps=20_000_000, rtts_ms=(400.0,) * 20, cc=(cc,))
