@@ -19,7 +19,7 @@ TCP_MEMORY_PAGES = 4 * 1024 * 1024
 BUFFER_MAX_BYTES = 64 * 1024 * 1024
 """Of a socket: more than the largest path holds."""
 TCP_BUFFERS = (
-    f"net.ipv4.tcp_rmem='4096 {BUFFER_MAX_BYTES} {BUFFER_MAX_BYTES}'",
+    f"net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'",
     f"net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
 )
 """Settings of sysctl."""

@@ -239,9 +239,9 @@ def _phases(scenario: Scenario, readings: list[dict[str, Any]],
 
 
 def _flow_problems(scenario: Scenario, flows: list[FlowResult]) -> list[str]:
-    """Of all bulk flows. One that receives nothing has a full buffer, and waits for the path."""
+    """Of all bulk flows."""
     held = [(i, f.starved) for i, f in enumerate(flows) if f.starved > STARVED_MAX]
-    starved = [f"{i} ({share:.0%})" for i, share in held if flows[i].goodput_mbps]
+    starved = [f"{i} ({share:.0%})" for i, share in held]
     planned = scenario.all_flows
     wrong = [str(i) for i, flow in enumerate(flows) if flow.ecn and not planned[i].ecn]
     problems = []

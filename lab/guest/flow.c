@@ -17,11 +17,12 @@
 #define MAX_FLOWS		4096
 #define SEND_CHUNK_BYTES	(256 * 1024)
 #define RCVLOWAT_BYTES		(64 * 1024)
+#define LOOK_MS			100
 
 struct reading {
 	uint64_t bytes_received;
 	uint64_t held_bytes;		/* that wait behind a hole, as the sender knows */
-	uint64_t starved_us;		/* limited by a buffer, not by the path */
+	uint64_t starved_us;
 	uint32_t retransmits;
 	uint32_t min_rtt_us;
 	uint32_t snd_mss;
@@ -40,6 +41,9 @@ struct flow {
 	bool reverse;
 	bool started;
 	int listener, sender, receiver;	/* -1: not open */
+	int64_t look_ms;
+	uint64_t limited_us;		/* by a buffer */
+	uint64_t starved_us;		/* of it, not by the path */
 	struct reading begin, end;
 };
 
@@ -64,6 +68,7 @@ bool flow_parse(const char *line, const char *receiver)
 		errx(2, "more than %d flows", MAX_FLOWS - 1);
 	f->hint.mode = hint_mode_of(mode);
 	f->hint.next_ms = NEVER;
+	f->look_ms = f->start_ms;
 	snprintf(f->receiver_netns, NAME_LEN, "%s", receiver);
 	f->listener = f->sender = f->receiver = -1;
 	n_flows++;
@@ -185,6 +190,20 @@ void flow_dispatch(enum role role, uint32_t index)
 		discard(f);
 }
 
+/* While TCP repairs a hole, what came behind it fills the buffers: the path's doing. */
+static void look(struct flow *f)
+{
+	struct tcp_info info;
+	uint64_t limited_us;
+
+	if (!tcp_info(f->sender, &info))
+		return;
+	limited_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
+	if (info.tcpi_ca_state < TCP_CA_Recovery)
+		f->starved_us += limited_us - f->limited_us;
+	f->limited_us = limited_us;
+}
+
 int64_t flow_tend(int64_t now)
 {
 	int64_t next = NEVER;
@@ -197,7 +216,11 @@ int64_t flow_tend(int64_t now)
 			start_flow(f);
 		if (now >= f->hint.next_ms)
 			hint_tend(&f->hint, f->sender, now);
-		next = min64(next, f->started ? f->hint.next_ms : f->start_ms);
+		if (now >= f->look_ms) {
+			look(f);
+			f->look_ms = now + LOOK_MS;
+		}
+		next = min64(next, min64(f->hint.next_ms, f->look_ms));
 	}
 	return next;
 }
@@ -209,14 +232,15 @@ static uint64_t bytes_received(const struct flow *f)
 	return tcp_info(f->receiver, &info) ? info.tcpi_bytes_received : 0;
 }
 
-static struct reading read_flow(const struct flow *f)
+static struct reading read_flow(struct flow *f)
 {
 	struct reading r = { .bytes_received = bytes_received(f) };
 	struct tcp_info info;
 
+	look(f);
+	r.starved_us = f->starved_us;
 	if (tcp_info(f->sender, &info)) {
 		r.held_bytes = (uint64_t)info.tcpi_sacked * info.tcpi_snd_mss;
-		r.starved_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
 		r.retransmits = info.tcpi_total_retrans;
 		r.min_rtt_us = info.tcpi_min_rtt;
 		r.snd_mss = info.tcpi_snd_mss;

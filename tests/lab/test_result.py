@@ -22,22 +22,13 @@ def test_marks_are_read_of_each_class() -> None:
     assert METER_CLASS.findall(CLASSES) == [("38b", "1308"), ("38c", "0")]
 
 
-def _held_back(mbps: float) -> Result:
-    """A flow of this, waiting for a buffer half of the time, and another of 10 Mbit/s."""
+def test_buffer_that_holds_a_flow_back_is_told() -> None:
     scenario = Scenario(rtts_ms=(20.0, 20.0), warmup_s=10.0, duration_s=20.0)
-    received = [flow_bytes(mbps, 20), flow_bytes(10, 20)]
+    received = [flow_bytes(5, 20), flow_bytes(10, 20)]
     traffic = traffic_of(scenario, [reading(10, [0, 0]), reading(30, received)])
     traffic["flows"][0]["end"]["starved_us"] = 10_000_000
-    return result_of(scenario, traffic, (mbps + 10) * 1.05)
-
-
-def test_buffer_that_holds_a_flow_back_is_told() -> None:
     with pytest.raises(ResultError, match=r"held back by a buffer of an end: 0 \(50%\)"):
-        _held_back(5)
-
-
-def test_flow_that_receives_nothing_is_not_held_back_by_its_buffer() -> None:
-    assert _held_back(0).flows[0].goodput_mbps == 0
+        result_of(scenario, traffic, 15 * 1.05)
 
 
 def _late(held_bytes: int) -> Result:
