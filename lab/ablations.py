@@ -59,6 +59,7 @@ CELLS: Mapping[str, Options] = {
     "reverse": {"cc": "reno", "reverse": "4"},
     "slower": {"cc": "cubic", "step": ["t=30 rate=5mbit"]},
     "churn": {"cc": "cubic", "churn": "load=25% size=web"},
+    "slow": {"cc": "reno", "rtts": "1ms,200ms", "rate": "1mbit", "ecn": "off", "duration": "100"},
 }
 """Options of lab run, beside those that all have; start is while prices are found."""
 COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
@@ -99,6 +100,11 @@ STEPS: Mapping[str, Step] = {
     ),
     "pi2": Step("BLUE", Change("controller blue"), CONTROLLED),
     "pi2-pblue": Step("proportional BLUE", Change("controller pblue"), CONTROLLED),
+    "few-packets": Step(
+        "target of less than 3 packets",
+        _edit(CONTROLLER, "(u64)params->target_us * backlog_pkts", "~0ULL"),
+        {"slow": ("jain", "utilisation", "sojourn_p95_ms")},
+    ),
     "spaced": Step(
         "random marks",
         _edit(LAW, "if (params->tuned && chance_q30", "if (false && chance_q30"),

@@ -253,10 +253,12 @@ static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
  * @params: parameters
  * @vars: state
  * @sojourn_us: age of the packet at the head of the queue, 0 = empty
+ * @backlog_pkts: packets queued
  * @now_ns: clock
  */
 static inline void zrtt_tick(const struct zrtt_params *params,
-			     struct zrtt_vars *vars, u32 sojourn_us, u64 now_ns)
+			     struct zrtt_vars *vars, u32 sojourn_us,
+			     u32 backlog_pkts, u64 now_ns)
 {
 	u32 epoch = zrtt_epoch(now_ns);
 
@@ -266,7 +268,8 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
 				   ZRTT_DELAY_WQ_Q16);
 	zrtt_table_tick(&vars->table, epoch);
-	zrtt_ctl_tick(&params->ctl, &vars->ctl, sojourn_us);
+	zrtt_ctl_tick(&params->ctl, &vars->ctl,
+		      zrtt_ctl_sojourn(&params->ctl, sojourn_us, backlog_pkts));
 	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC,
 		      epoch);

@@ -69,6 +69,25 @@ static void tick(struct run *r, struct draw *d)
 	       "P_b_avg leaves P_b behind");
 }
 
+/* A queue of few packets is shortened, the more the fewer they are. */
+static void check_sojourn(const struct run *r, struct draw *d)
+{
+	const struct zrtt_ctl_params *params = &r->all.ctl;
+	u32 sojourn_us = draw_between(d, 0, ZRTT_SOJOURN_MAX_US);
+	u32 backlog = draw_between(d, 0, ~0U);
+	u32 seen_us = zrtt_ctl_sojourn(params, sojourn_us, backlog);
+
+	expect(seen_us <= sojourn_us, "the sojourn grows");
+	expect(seen_us == sojourn_us ||
+	       (double)seen_us * ZRTT_TARGET_PKTS <= (double)params->target_us * backlog,
+	       "few packets are many");
+	expect(seen_us == sojourn_us || backlog < ZRTT_TARGET_PKTS ||
+	       seen_us >= params->target_us, "many packets are few");
+	expect(seen_us <= zrtt_ctl_sojourn(params, sojourn_us,
+					   draw_between(d, backlog, ~0U)),
+	       "more packets are fewer");
+}
+
 static void overflow(struct run *r)
 {
 	const struct zrtt_ctl_params *params = &r->all.ctl;
@@ -190,7 +209,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	r.ctl.sojourn_us = draw_between(&d, 0, ZRTT_SOJOURN_MAX_US);
 	r.ctl.changed_ns = r.now_ns;
 	while (d.left) {
-		switch (draw_index(&d, 6)) {
+		switch (draw_index(&d, 7)) {
 		case 0:
 			draw_changes(&d, &r.all);
 			break;
@@ -206,6 +225,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			break;
 		case 4:
 			forget(&r, &d);
+			break;
+		case 5:
+			check_sojourn(&r, &d);
 			break;
 		default:
 			check_late(&r, &d);

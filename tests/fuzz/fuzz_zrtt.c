@@ -162,7 +162,7 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 /* After which books stay open as long as with thousands of flows, if @d says so. */
 static void tick(struct queue *q, struct draw *d, u32 sojourn_us)
 {
-	zrtt_tick(&q->params, &q->vars, sojourn_us, q->now_ns);
+	zrtt_tick(&q->params, &q->vars, sojourn_us, TC_ZRTT_LIMIT_MAX, q->now_ns);
 	q->vars.table.books_epochs = 1 + draw_index(d, ZRTT_BOOKS_EPOCHS);
 	check_law(q);
 }

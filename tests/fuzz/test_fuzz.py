@@ -75,6 +75,7 @@ BUGS = [
     Bug("is never frozen", "controller", "now_ns - ctl->changed_ns <=", "0 * now_ns >"),
     Bug("owes one more", "controller", "steps = 1 + (", "steps = 2 + ("),
     Bug("winds up", "controller", ">> ZRTT_PI2_DECAY_SHIFT", ">> 30"),
+    Bug("wraps a few packets", "controller", "(u64)params->target_us * ", "params->target_us * "),
     Bug("wraps a slope", "controller", "(s64)sojourn_us - ctl->s", "sojourn_us - ctl->s"),
     Bug("takes queueing for flying", "halves", "== ZRTT_PROBE_FLYING", ">= ZRTT_PROBE_QUEUED"),
     Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),

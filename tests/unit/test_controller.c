@@ -413,6 +413,30 @@ static void average_follows_with_the_papers_weight(void **state)
 	}
 }
 
+/* The target of a link on which 3 packets take longer is these 3. */
+static void three_packets_are_never_above_the_target(void **state)
+{
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	u64 seed = 17;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(zrtt_ctl_sojourn(&params, 36000, 3), params.target_us);
+	assert_int_equal(zrtt_ctl_sojourn(&params, 48000, 4), 20000);
+	assert_int_equal(zrtt_ctl_sojourn(&params, 14000, 3), 14000);
+	assert_int_equal(zrtt_ctl_sojourn(&params, 20000, 0), 0);
+	for (i = 0; i < 100000; i++) {
+		u32 sojourn_us = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
+		u32 backlog = unit_spread(&seed, 0, UINT32_MAX);
+		double most;
+
+		params = random_params(&seed, unit_between(&seed, 0, 2));
+		most = floor((double)params.target_us * backlog / 3);
+		assert_int_equal(zrtt_ctl_sojourn(&params, sojourn_us, backlog),
+				 fmin(sojourn_us, most));
+	}
+}
+
 static void late_is_older_than_10_targets_behind_a_burst(void **state)
 {
 	const u32 kinds[] = { ZRTT_CTL_BLUE, ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
@@ -456,6 +480,7 @@ int main(void)
 		cmocka_unit_test(busy_queue_recovers_too),
 		cmocka_unit_test(blue_ticks_at_its_own_pace),
 		cmocka_unit_test(average_follows_with_the_papers_weight),
+		cmocka_unit_test(three_packets_are_never_above_the_target),
 		cmocka_unit_test(late_is_older_than_10_targets_behind_a_burst),
 	};
 

@@ -178,7 +178,7 @@ static void ticks_keep_their_period(void **state)
 	u64 period_ns = q->params.ctl.tupdate_us * US;
 
 	(void)state;
-	zrtt_tick(&q->params, &q->vars, 0, S);
+	zrtt_tick(&q->params, &q->vars, 0, UINT32_MAX, S);
 	assert_false(zrtt_tick_due(&q->vars, S));
 	assert_false(zrtt_tick_due(&q->vars, S + period_ns - 1));
 	assert_true(zrtt_tick_due(&q->vars, S + period_ns));
@@ -192,10 +192,10 @@ static void delay_is_smoothed_and_bounded(void **state)
 
 	(void)state;
 	for (i = 0; i < 200; i++)
-		zrtt_tick(&q->params, &q->vars, 20000, S + i * 16 * MS);
+		zrtt_tick(&q->params, &q->vars, 20000, UINT32_MAX, S + i * 16 * MS);
 	assert_near(q->vars.delay_q8 >> ZRTT_DELAY_FRAC, 20000, 20);
 	for (i = 0; i < 200; i++)
-		zrtt_tick(&q->params, &q->vars, UINT32_MAX, S + i * 16 * MS);
+		zrtt_tick(&q->params, &q->vars, UINT32_MAX, UINT32_MAX, S + i * 16 * MS);
 	assert_in_range(q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
 			ZRTT_SOJOURN_MAX_US * 0.99, ZRTT_SOJOURN_MAX_US);
 	free_queue(q);
@@ -210,7 +210,7 @@ static void run_flows(struct queue *q, const u32 *rtts_us, u32 flows, u64 from_n
 
 	for (now = from_ns; now < to_ns; now += MS) {
 		if (zrtt_tick_due(&q->vars, now))
-			zrtt_tick(&q->params, &q->vars, 20000, now);
+			zrtt_tick(&q->params, &q->vars, 20000, UINT32_MAX, now);
 		for (i = 0; i < flows; i++) {
 			const struct zrtt_arrival pkt = {
 				.tag = i + 1, .bytes = 1000, .segs = 1,
@@ -412,7 +412,7 @@ static void mark_is_not_clamped(void **state)
 	near.mark_us = 5000;
 	for (now = S; now < 2 * S; now += MS) {
 		if (zrtt_tick_due(&q->vars, now))
-			zrtt_tick(&q->params, &q->vars, 15000, now);
+			zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, now);
 		arrive(q, &far, now);
 		arrive(q, &near, now);
 	}
@@ -479,7 +479,7 @@ static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *no
 
 	for (; ms; ms--, *now += MS) {
 		if (zrtt_tick_due(&q->vars, *now)) {
-			zrtt_tick(&q->params, &q->vars, 15000, *now);
+			zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, *now);
 			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
 		}
 		for (pkt.tag = 1; pkt.tag <= 3; pkt.tag++)
@@ -583,6 +583,7 @@ static void no_history_breaks_the_invariants(void **state)
 			zrtt_overflow(&q->params, &q->vars, &q->stats, now);
 		if (zrtt_tick_due(&q->vars, now))
 			zrtt_tick(&q->params, &q->vars,
+				  unit_spread(&seed, 0, UINT32_MAX),
 				  unit_spread(&seed, 0, UINT32_MAX), now);
 		f = arrive(q, &pkt, now);
 		if (pkt.handshake)
