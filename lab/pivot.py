@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""One metric of a sweep: a line per cell, a column per qdisc, in each the worst of the seeds."""
+"""One metric of a sweep: a line per cell, a column per qdisc, in each the seeds."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 
 from lab import textable
 from lab.summary import group, natural
@@ -18,16 +19,22 @@ DIGITS = 4
 UNKNOWN = "\N{EN DASH}"
 
 
-def _worst(rows: Sequence[Row], metric: str) -> str:
+def _number(value: float) -> str:
+    return f"{value:.{DIGITS}g}" if value < 10**DIGITS else f"{value:.0f}"
+
+
+def _shown(rows: Sequence[Row], metric: str, *, spread: bool) -> str:
     values = [float(getattr(row, metric)) for row in rows]
     if not values or any(map(math.isnan, values)):
         return UNKNOWN
-    worst = min(values) if metric in MORE_IS_BETTER else max(values)
-    return f"{worst:.{DIGITS}g}" if worst < 10**DIGITS else f"{worst:.0f}"
+    if not spread:
+        return _number(min(values) if metric in MORE_IS_BETTER else max(values))
+    least, most = _number(min(values)), _number(max(values))
+    return least if least == most else f"{_number(median(values))} ({least}{UNKNOWN}{most})"
 
 
-def render(rows: Sequence[Row], metric: str, *, markdown: bool) -> str:
-    """The table, of the kernels one below the other."""
+def render(rows: Sequence[Row], metric: str, *, spread: bool, markdown: bool) -> str:
+    """The table, of the kernels one below the other: the worst seed, or median and extremes."""
     groups = group(rows)
     parts = []
     for kernel in dict.fromkeys(key.kernel for key in groups):
@@ -35,7 +42,10 @@ def render(rows: Sequence[Row], metric: str, *, markdown: bool) -> str:
         qdiscs = list(dict.fromkeys(qdisc for _, qdisc in own))
         cells = sorted({cell for cell, _ in own}, key=natural)
         lines = [[f"{metric}, {kernel}", *qdiscs]]
-        lines += [[c, *(_worst(own.get((c, q), ()), metric) for q in qdiscs)] for c in cells]
+        lines += [
+            [c, *(_shown(own.get((c, q), ()), metric, spread=spread) for q in qdiscs)]
+            for c in cells
+        ]
         made = textable.markdown(lines) if markdown else textable.aligned(lines)
         parts += [*made, ""]
     return "\n".join(parts).rstrip()

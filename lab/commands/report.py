@@ -28,6 +28,8 @@ def add(commands: Commands) -> None:
     p.add_argument("--metric", choices=table.METRICS, metavar="NAME",
                    help="of a sweep: the worst seed's, a line per cell, a column per qdisc; one of "
                    f"{', '.join(table.METRICS)}")  # fmt: skip
+    p.add_argument("--spread", action="store_true",
+                   help="with --metric: the median of the seeds, the least and the most")
     p.add_argument("--check", type=Path, metavar="FILE",
                    help="of a sweep: its sweep file; prints the targets that were missed, "
                    "with exit status 1 if there are any")  # fmt: skip
@@ -35,6 +37,8 @@ def add(commands: Commands) -> None:
 
 
 def _report(args: argparse.Namespace) -> int:
+    if args.spread and not args.metric:
+        raise report.ReportError("--spread goes with --metric")
     of_sweep = [path.suffix for path in args.files] == [".csv"]
     if not of_sweep and (args.markdown or args.check or args.metric):
         raise report.ReportError("--markdown, --metric and --check are for the CSV of a sweep")
@@ -62,7 +66,7 @@ def _misses(args: argparse.Namespace) -> list[str] | None:
 def _report_sweep(args: argparse.Namespace) -> int:
     rows_of_sweep = table.load(args.files[0])
     if args.metric:
-        print(pivot.render(rows_of_sweep, args.metric, markdown=args.markdown))
+        print(pivot.render(rows_of_sweep, args.metric, spread=args.spread, markdown=args.markdown))
     else:
         print(summary.render(rows_of_sweep, markdown=args.markdown))
     return 1 if _misses(args) else 0

@@ -27,13 +27,19 @@ ROWS = [
     ("metric", "x10", "x2"), [("jain", "0.98", "0.97 | 0.5"), ("sojourn_p95_ms", "28", "29 | –")]
 )
 def test_worst_seed_is_shown(metric: str, x10: str, x2: str) -> None:
-    lines = pivot.render(ROWS, metric, markdown=True).splitlines()
+    lines = pivot.render(ROWS, metric, spread=False, markdown=True).splitlines()
     assert lines[0] == f"| {metric}, uml | zrtt | cake |"
     assert lines[2:] == [f"| reno-20x2 | {x2} |", f"| reno-20x10 | {x10} | – |"]
 
 
+def test_spread_is_median_least_and_most() -> None:
+    rows = [*ROWS, _row("reno-20x10", "zrtt", 3, jain=0.9, sojourn_p95_ms=27.0)]
+    lines = pivot.render(rows, "jain", spread=True, markdown=True).splitlines()
+    assert lines[2:] == ["| reno-20x2 | 0.97 | 0.5 |", "| reno-20x10 | 0.98 (0.9–0.99) | – |"]
+
+
 def test_plain_columns_are_aligned() -> None:
-    lines = pivot.render(ROWS, "jain", markdown=False).splitlines()
+    lines = pivot.render(ROWS, "jain", spread=False, markdown=False).splitlines()
     assert {len(line) for line in lines} == {len(lines[0])}
 
 
