@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from lab import build, grid, initramfs, kernels, report, table
@@ -78,7 +79,8 @@ def main() -> int:
     """Runs a command. Returns the exit status."""
     args = parser().parse_args()
     try:
-        return args.handler(args) or 0
+        status = args.handler(args) or 0
+        sys.stdout.flush()
     except grid.GridError as error:
         print(f"lab: {error}", file=sys.stderr)
         return 2
@@ -87,5 +89,10 @@ def main() -> int:
             print("\n".join(error.console.splitlines()[-CONSOLE_LINES:]), file=sys.stderr)
         print(f"lab: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever read, as head(1), has seen enough; Python would complain at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
     except KeyboardInterrupt:
         return 130
+    return status
