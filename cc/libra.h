@@ -9,6 +9,10 @@
 #define LIBRA_LOG2_E		94548U		/* log2(e), Q16 */
 #define LIBRA_KBPS_PER_MBPS	1000U
 #define LIBRA_KBPS_OF_RATE	8000ULL		/* kbit/s of a byte per us */
+/* An ACK has less than a 16th of the bytes that it is for: a queue on its way back of 16
+ * times what the pair took may have squeezed the pair.
+ */
+#define LIBRA_SQUEEZE		16U
 /* Of a pair: TCP stamps what it sends at one go with one time. */
 #define LIBRA_TOGETHER_US	1
 /* No receiver holds an ACK back for less: Linux's timer is 40 ms, less a tick of 10. */
@@ -20,13 +24,17 @@
  * @rtt_us:		RTT of its last segment
  * @bytes:		what it acknowledged, 0 if it starts no pair
  * @least_sum_us:	least sum of the two RTTs of a pair, 0 if the next pair is believed
- * @capacity_kbps:	kbit/s by the pair of that sum, 0 before there is one
+ * @first_us:		the first of these
+ * @apart_us:		time between its ACKs
+ * @capacity_kbps:	kbit/s by that pair, 0 before there is one
  */
 struct libra_probe {
 	u32	acked_us;
 	u32	rtt_us;
 	u32	bytes;
 	u32	least_sum_us;
+	u32	first_us;
+	u32	apart_us;
 	u32	capacity_kbps;
 };
 
@@ -44,10 +52,36 @@ static inline bool libra_prompt(const struct libra_probe *probe, u32 now_us, u32
 }
 
 /**
+ * libra_believe() - whether a pair tells better than the one before
+ * @probe: what is known, of the new pair the first RTT
+ * @kbps: what the new pair says
+ * @sum_us: its RTTs
+ * @min_us: the least RTT so far
+ *
+ * That of the lesser sum does, unless one says 16 times what the other does: it was
+ * squeezed, if it met a queue of that length.
+ */
+static inline bool libra_believe(const struct libra_probe *probe, u64 kbps, u32 sum_us,
+				 u32 min_us)
+{
+	u64 squeezed_us = (u64)probe->apart_us * LIBRA_SQUEEZE;
+
+	if (!probe->least_sum_us)
+		return true;
+	if (kbps > (u64)probe->capacity_kbps * LIBRA_SQUEEZE)
+		return false;
+	if (kbps * LIBRA_SQUEEZE < probe->capacity_kbps &&
+	    probe->first_us > min_us + squeezed_us)
+		return true;
+	return sum_us < probe->least_sum_us;
+}
+
+/**
  * libra_probe() - learn from an ACK
  * @probe: what is known
  * @now_us: time, may wrap
  * @rtt_us: RTT of the last segment acknowledged
+ * @min_us: the least so far
  * @bytes: of all segments acknowledged, 0 if this ACK is of no use
  *
  * A pair is the last segments of two ACKs in a row for as many bytes, sent together.
@@ -55,19 +89,23 @@ static inline bool libra_prompt(const struct libra_probe *probe, u32 now_us, u32
  * narrow link. A pair that met a queue took longer, so the pair of the least sum of
  * delays is believed.
  */
-static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us, u32 bytes)
+static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us,
+			       u32 min_us, u32 bytes)
 {
 	u32 apart_us = now_us - probe->acked_us;
 	u32 sent_apart_us = apart_us - (rtt_us - probe->rtt_us);
 	u32 sum_us = probe->rtt_us + rtt_us;
 
 	if (bytes && bytes == probe->bytes && apart_us &&
-	    sent_apart_us <= LIBRA_TOGETHER_US &&
-	    (!probe->least_sum_us || sum_us < probe->least_sum_us)) {
+	    sent_apart_us <= LIBRA_TOGETHER_US) {
 		u64 kbps = div_u64(bytes * LIBRA_KBPS_OF_RATE, apart_us);
 
-		probe->least_sum_us = sum_us;
-		probe->capacity_kbps = (u32)min_t(u64, kbps, U32_MAX);
+		if (libra_believe(probe, kbps, sum_us, min_us)) {
+			probe->least_sum_us = sum_us;
+			probe->first_us = probe->rtt_us;
+			probe->apart_us = apart_us;
+			probe->capacity_kbps = (u32)min_t(u64, kbps, U32_MAX);
+		}
 	}
 	probe->acked_us = now_us;
 	probe->rtt_us = rtt_us;

@@ -96,7 +96,7 @@ static void libra_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		bytes = libra_pair_bytes(sk, now_us, sample->pkts_acked);
 	}
 	ca->acked_seq = tp->snd_una;
-	libra_probe(&ca->probe, now_us, ca->rtt_us, bytes);
+	libra_probe(&ca->probe, now_us, ca->rtt_us, ca->min_us, bytes);
 	libra_doubt(&ca->probe, (u64)tp->rate_delivered * cc_packet_bytes(sk),
 		    tp->rate_interval_us);
 }

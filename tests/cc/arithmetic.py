@@ -29,7 +29,9 @@ class Probe(Structure):
 
     _fields_ = [
         (name, c_uint32)
-        for name in ("acked_us", "rtt_us", "bytes", "least_sum_us", "capacity_kbps")
+        for name in (
+            "acked_us", "rtt_us", "bytes", "least_sum_us", "first_us", "apart_us", "capacity_kbps",
+        )
     ]
 
 
@@ -51,7 +53,7 @@ def library() -> Any:
     found.exp_step.argtypes, found.exp_step.restype = [c_uint64, *[c_uint32] * 3], c_uint64
     found.credit.argtypes = [POINTER(c_uint32), c_uint32, c_uint64]
     found.credit.restype = c_uint32
-    found.probe.argtypes, found.probe.restype = [POINTER(Probe), *[c_uint32] * 3], None
+    found.probe.argtypes, found.probe.restype = [POINTER(Probe), *[c_uint32] * 4], None
     found.prompt.argtypes, found.prompt.restype = [POINTER(Probe), c_uint32, c_uint32], c_bool
     found.doubt.argtypes, found.doubt.restype = [POINTER(Probe), c_uint64, c_uint32], None
     return found

@@ -80,7 +80,10 @@ def test_window_grows_by_the_law(mbps: int, rtt_us: int) -> None:
 
 
 class Link:
-    """A FIFO link of a capacity, with other traffic, to a receiver that delays ACKs."""
+    """A FIFO link of a capacity, with other traffic, to a receiver that delays ACKs.
+
+    On their way back, where the link is as fast, they may have to wait, too.
+    """
 
     BYTES, BASE_US, DELAY_US = 1500, 40_000, 40_000
 
@@ -88,6 +91,8 @@ class Link:
         self.wire_us = self.BYTES * 8 / mbps
         self.per_ack = per_ack
         self.free_us = self.now_us = float(start_us)
+        self.back_free_us = 0.0
+        self.min_us = 2**32 - 1
         self.source = random.Random(seed)
         self.probe = Probe()
 
@@ -98,11 +103,14 @@ class Link:
 
     def acknowledge(self, segments: int, delay_us: float = 0) -> None:
         """An ACK of the packets that were the last to leave."""
-        back = self.free_us + self.BASE_US + delay_us
+        back = max(self.free_us + self.BASE_US + delay_us, self.back_free_us)
+        self.back_free_us = back + self.wire_us / 25
         now_us = round(back) % 2**32
+        rtt_us = round(back) - round(self.now_us)
+        self.min_us = min(self.min_us, rtt_us)
         prompt = library().prompt(byref(self.probe), now_us, segments)
         library().probe(
-            byref(self.probe), now_us, round(back) - round(self.now_us),
+            byref(self.probe), now_us, rtt_us, self.min_us,
             segments * self.BYTES if prompt else 0,
         )  # fmt: skip
 
@@ -140,6 +148,35 @@ def test_capacity_of_a_busy_link(per_ack: int) -> None:
         for _ in range(200):
             link.burst(10, share=0.4)
         assert link.mbps == pytest.approx(10, rel=0.01)
+
+
+@pytest.mark.parametrize("per_ack", [1, 2])
+def test_acks_that_are_squeezed_on_their_way_back_tell_nothing(per_ack: int) -> None:
+    """The queue there is seldom empty; at first it never is."""
+    for seed in range(20):
+        link = Link(100, per_ack, seed)
+        for i in range(200):
+            wait_us = link.source.uniform(500 if i < 100 else -1000, 20_000)
+            link.back_free_us = link.now_us + link.BASE_US + wait_us
+            link.burst(10, share=0.2)
+        assert link.mbps == pytest.approx(100, rel=0.05)
+
+
+def pair(probe: Probe, first_us: int, apart_us: int, min_us: int) -> float:
+    """What is believed once a pair of ACKs for 3000 bytes came, Mbit/s."""
+    now_us = probe.acked_us + 1_000_000
+    library().probe(byref(probe), now_us, first_us, min_us, 3000)
+    library().probe(byref(probe), now_us + apart_us, first_us + apart_us, min_us, 3000)
+    return probe.capacity_kbps / 1000
+
+
+def test_pair_that_was_squeezed_gives_way_to_one_that_says_far_less() -> None:
+    probe = Probe()
+    assert pair(probe, 44_000, 6, 44_000) == 4000
+    assert pair(probe, 44_500, 240, 44_000) == 4000, "nothing says that the first met a queue"
+    assert pair(probe, 44_500, 240, 43_900) == 100
+    assert pair(probe, 43_500, 6, 43_500) == 100, "squeezed again"
+    assert pair(probe, 43_400, 30, 43_400) == 800, "a faster link, for all one knows"
 
 
 def test_delayed_ack_tells_nothing() -> None:
@@ -184,15 +221,15 @@ def test_clock_may_wrap() -> None:
 def test_acks_of_different_sizes_are_no_pair(first: int, second: int) -> None:
     """An ACK of no use acknowledges nothing."""
     probe = Probe()
-    library().probe(byref(probe), 1_000_000, 40_000, first)
-    library().probe(byref(probe), 1_002_400, 42_400, second)
+    library().probe(byref(probe), 1_000_000, 40_000, 40_000, first)
+    library().probe(byref(probe), 1_002_400, 42_400, 40_000, second)
     assert probe.capacity_kbps == 0
 
 
 def test_capacity_saturates() -> None:
     probe = Probe()
-    library().probe(byref(probe), 1000, 100, 2**31)
-    library().probe(byref(probe), 1001, 101, 2**31)
+    library().probe(byref(probe), 1000, 100, 100, 2**31)
+    library().probe(byref(probe), 1001, 101, 100, 2**31)
     assert probe.capacity_kbps == 2**32 - 1
 
 

@@ -19,9 +19,9 @@ u32 credit(u32 *part, u32 acked, u64 increase)
 	return cc_credit(part, acked, increase);
 }
 
-void probe(struct libra_probe *known, u32 now_us, u32 rtt_us, u32 bytes)
+void probe(struct libra_probe *known, u32 now_us, u32 rtt_us, u32 min_us, u32 bytes)
 {
-	libra_probe(known, now_us, rtt_us, bytes);
+	libra_probe(known, now_us, rtt_us, min_us, bytes);
 }
 
 bool prompt(const struct libra_probe *known, u32 now_us, u32 segments)
