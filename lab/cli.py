@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 
 from lab import build, grid, initramfs, kernels, report, table
@@ -77,6 +78,8 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     """Runs a command. Returns the exit status."""
+    # kill(1) ends what Ctrl-C ends: the guests, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     args = parser().parse_args()
     try:
         status = args.handler(args) or 0

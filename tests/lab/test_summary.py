@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,8 +13,6 @@ from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli, summary, table
 from lab.grid import Sweep
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def judged(plan: Sweep, path: Path, jains: dict[str, float]) -> list[str]:
@@ -39,20 +36,6 @@ def test_what_is_not_measured_is_a_miss(load: Callable[[str], Sweep], tmp_path: 
     target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'fct_mean_s'\nmax = 9\n"
     found = judged(load(PLAIN_CELLS + target), tmp_path / "t.csv", {})
     assert found == ["c ours on uml: fct_mean_s was not measured"]
-
-
-def test_reader_may_leave(load: Callable[[str], Sweep], tmp_path: Path) -> None:
-    path = tmp_path / "t.csv"
-    do(load(PLAIN_CELLS), path, FakeGuests({}), fresh=True)
-    with subprocess.Popen(
-        [sys.executable, "-m", "lab", "report", path], cwd=ROOT,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    ) as command:  # fmt: skip
-        assert command.stdout
-        command.stdout.close()
-        assert command.wait(60) == 141
-        assert command.stderr
-        assert command.stderr.read() == b""
 
 
 def test_worst_seed_counts(load: Callable[[str], Sweep], tmp_path: Path) -> None:

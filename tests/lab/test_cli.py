@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How commands of the laboratory end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from swept import PLAIN_CELLS, FakeGuests, do
+
+from lab.grid import Sweep
+
+ROOT = Path(__file__).resolve().parents[2]
+WAITS = """
+import time
+from types import SimpleNamespace
+from lab import cli
+
+def wait(_):
+    print("waits", flush=True)
+    try:
+        time.sleep(60)
+    finally:
+        print("cleans up", flush=True)
+
+cli.parser = lambda: SimpleNamespace(parse_args=lambda: SimpleNamespace(handler=wait))
+raise SystemExit(cli.main())
+"""
+"""A command that takes a minute."""
+
+
+def test_reader_may_leave(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    do(load(PLAIN_CELLS), path, FakeGuests({}), fresh=True)
+    with subprocess.Popen(
+        [sys.executable, "-m", "lab", "report", path], cwd=ROOT,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as command:  # fmt: skip
+        assert command.stdout
+        command.stdout.close()
+        assert command.wait(60) == 141
+        assert command.stderr
+        assert command.stderr.read() == b""
+
+
+def test_kill_ends_a_command_as_ctrl_c_does() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as command:
+        assert command.stdout
+        assert command.stdout.readline() == "waits\n"
+        command.terminate()
+        assert command.wait(20) == 130
+        assert command.stdout.read() == "cleans up\n"
