@@ -458,12 +458,6 @@ static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_bu
 
 /* The queue */
 
-/* Packets queued, a super-packet counted as the full ones it makes. */
-static u32 zrtt_backlog_pkts(struct Qdisc *sch)
-{
-	return max_t(u32, qdisc_qlen(sch), sch->qstats.backlog / ETH_FRAME_LEN);
-}
-
 /* Look at the clock, and do what is done by it. */
 static u64 zrtt_look_at_clock(struct Qdisc *sch)
 {
@@ -479,7 +473,7 @@ static u64 zrtt_look_at_clock(struct Qdisc *sch)
 			age_us = div_u64(now_ns - zrtt_cb(head)->enqueue_ns,
 					 NSEC_PER_USEC);
 		zrtt_tick(&q->params, &q->vars, min_t(u64, age_us, U32_MAX),
-			  zrtt_backlog_pkts(sch), now_ns);
+			  q->backlog_pkts, now_ns);
 	}
 	if (q->dq_epoch != epoch) {
 		q->dq_rate = sent - q->dq_bytes;

@@ -45,7 +45,7 @@ enum zrtt_controller_kind {
 
 /* Three packets are no queue yet. Where they take longer than the target, below
  * 2.4 Mbit/s, they are the target: with less the link runs dry (two flows on
- * 1 Mbit/s: utilisation 79 % instead of 97 %).
+ * 1 Mbit/s: utilisation 78 % instead of 97 %).
  */
 #define ZRTT_TARGET_PKTS	3
 

@@ -253,7 +253,7 @@ static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
  * @params: parameters
  * @vars: state
  * @sojourn_us: age of the packet at the head of the queue, 0 = empty
- * @backlog_pkts: packets queued
+ * @backlog_pkts: packets queued, segments of GSO packets counted
  * @now_ns: clock
  */
 static inline void zrtt_tick(const struct zrtt_params *params,
