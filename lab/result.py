@@ -240,8 +240,7 @@ def _phases(scenario: Scenario, readings: list[dict[str, Any]],
 
 def _flow_problems(scenario: Scenario, flows: list[FlowResult]) -> list[str]:
     """Of all bulk flows."""
-    held = [(i, f.starved) for i, f in enumerate(flows) if f.starved > STARVED_MAX]
-    starved = [f"{i} ({share:.0%})" for i, share in held]
+    starved = [f"{i} ({f.starved:.0%})" for i, f in enumerate(flows) if f.starved > STARVED_MAX]
     planned = scenario.all_flows
     wrong = [str(i) for i, flow in enumerate(flows) if flow.ecn and not planned[i].ecn]
     problems = []

@@ -191,22 +191,23 @@ void flow_dispatch(enum role role, uint32_t index)
 }
 
 /* While TCP repairs a hole, what came behind it fills the buffers: the path's doing. */
-static void look(struct flow *f)
+static bool look(struct flow *f, struct tcp_info *info)
 {
-	struct tcp_info info;
 	uint64_t limited_us;
 
-	if (!tcp_info(f->sender, &info))
-		return;
-	limited_us = info.tcpi_sndbuf_limited + info.tcpi_rwnd_limited;
-	if (info.tcpi_ca_state < TCP_CA_Recovery)
+	if (!tcp_info(f->sender, info))
+		return false;
+	limited_us = info->tcpi_sndbuf_limited + info->tcpi_rwnd_limited;
+	if (info->tcpi_ca_state < TCP_CA_Recovery)
 		f->starved_us += limited_us - f->limited_us;
 	f->limited_us = limited_us;
+	return true;
 }
 
 int64_t flow_tend(int64_t now)
 {
 	int64_t next = NEVER;
+	struct tcp_info info;
 	int i;
 
 	for (i = 0; i < n_flows; i++) {
@@ -217,7 +218,7 @@ int64_t flow_tend(int64_t now)
 		if (now >= f->hint.next_ms)
 			hint_tend(&f->hint, f->sender, now);
 		if (now >= f->look_ms) {
-			look(f);
+			look(f, &info);
 			f->look_ms = now + LOOK_MS;
 		}
 		next = min64(next, min64(f->hint.next_ms, f->look_ms));
@@ -237,10 +238,9 @@ static struct reading read_flow(struct flow *f)
 	struct reading r = { .bytes_received = bytes_received(f) };
 	struct tcp_info info;
 
-	look(f);
-	r.starved_us = f->starved_us;
-	if (tcp_info(f->sender, &info)) {
+	if (look(f, &info)) {
 		r.held_bytes = (uint64_t)info.tcpi_sacked * info.tcpi_snd_mss;
+		r.starved_us = f->starved_us;
 		r.retransmits = info.tcpi_total_retrans;
 		r.min_rtt_us = info.tcpi_min_rtt;
 		r.snd_mss = info.tcpi_snd_mss;
@@ -270,7 +270,8 @@ static void print_reading(FILE *out, const char *name, const struct reading *r)
 {
 	fprintf(out,
 		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"held_bytes\": %" PRIu64
-		", \"starved_us\": %" PRIu64 ", \"retransmits\": %u, \"min_rtt_us\": %u, \"snd_mss\": %u, \"ecn\": %s}",
+		", \"starved_us\": %" PRIu64 ", \"retransmits\": %u, \"min_rtt_us\": %u"
+		", \"snd_mss\": %u, \"ecn\": %s}",
 		name, r->bytes_received, r->held_bytes, r->starved_us, r->retransmits,
 		r->min_rtt_us, r->snd_mss, r->ecn ? "true" : "false");
 }
