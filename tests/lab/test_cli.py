@@ -19,8 +19,8 @@ from types import SimpleNamespace
 from lab import cli
 
 def wait(_):
-    print("waits", flush=True)
     try:
+        print("waits", flush=True)
         time.sleep(60)
     finally:
         print("cleans up", flush=True)
