@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+from cases import LOAD_LINE
 from guests import Guest, Report, Reports, start
 from test_qdisc import TROUBLE, unaccounted
 
@@ -19,8 +20,8 @@ from lab.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 from lab.readings import ResultError
 
 PARTS = ("first", "second", "both", "replaced")
-BYTES = 1024 * 500
-"""Of each of the first two transfers."""
+FLOOD = 3000
+"""Frames that a processor floods its queue with."""
 PACKETS = 5000
 SHARED = {"ipv4_option", "zrtt_net_id", "zrtt_net_ops", "zrtt_qdisc_ops"}
 """Variables of the module: packets read the first two, and write none."""
@@ -31,7 +32,7 @@ CONSTANTS = ("zrtt_range_", "__")
 @cache
 def reports() -> Reports:
     """Of the one guest."""
-    return start([Guest("6.12", ("mq",), cpus=2, virtual_time=False)])
+    return start([Guest("6.12", ("mq",), {"load": [LOAD_LINE]}, cpus=2, virtual_time=False)])
 
 
 def report() -> Report:
@@ -63,10 +64,8 @@ def test_experiment_ran_to_its_end() -> None:
 
 
 def test_packets_take_the_queue_of_their_processor() -> None:
-    first, second = zrtts("first")
-    assert first["bytes"] > BYTES > 10 * second["bytes"]
-    before, (first, second) = first, zrtts("second")
-    assert second["bytes"] > BYTES > 10 * (first["bytes"] - before["bytes"])
+    assert [qdisc["packets_in"] for qdisc in zrtts("first")] == [FLOOD, 0]
+    assert [qdisc["packets_in"] for qdisc in zrtts("second")] == [FLOOD, FLOOD]
 
 
 def test_queues_share_no_variable_that_packets_write() -> None:
@@ -77,19 +76,25 @@ def test_queues_share_no_variable_that_packets_write() -> None:
     assert {name for name in variables if not name.startswith(CONSTANTS)} == SHARED
 
 
+def marks(part: str) -> list[int]:
+    """Of both queues so far."""
+    return [qdisc["ecn_mark"] + qdisc["drop_mark"] for qdisc in zrtts(part)]
+
+
 def test_queue_does_not_feel_the_other() -> None:
-    assert [qdisc["maxq"] > 10 for qdisc in zrtts("first")] == [True, False]
-    assert [qdisc["prob"] > 0 for qdisc in zrtts("first")] == [True, False]
+    (first, quiet), (still, second) = marks("first"), marks("second")
+    assert (quiet, still) == (0, first)
+    assert first > 0 < second
 
 
 def test_queues_have_their_own_parameters() -> None:
-    assert [qdisc["options"]["limit"] for qdisc in zrtts("both")] == [201, 202]
+    assert [qdisc["options"]["limit"] for qdisc in zrtts("both")] == [2001, 2002]
     assert [qdisc["options"]["flows"] for qdisc in zrtts("both")] == [16384, 4096]
-    assert [qdisc["options"]["limit"] for qdisc in zrtts("replaced")] == [201, 303]
+    assert [qdisc["options"]["limit"] for qdisc in zrtts("replaced")] == [2001, 303]
 
 
 def test_both_queues_are_full_at_once() -> None:
-    assert all(qdisc["ecn_mark"] + qdisc["drop_mark"] > 0 for qdisc in zrtts("both"))
+    assert all(now > before for now, before in zip(marks("both"), marks("second"), strict=True))
 
 
 @pytest.mark.parametrize("part", PARTS)

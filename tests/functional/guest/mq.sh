@@ -22,7 +22,7 @@ for queue in 1 2; do
 	tc -n a qdisc add dev a0 parent 1:$queue handle 1$queue: htb default 1
 	tc -n a class add dev a0 parent 1$queue: classid 1$queue:1 htb rate 20mbit \
 		burst 1600 cburst 1600 quantum 1600
-	tc -n a qdisc add dev a0 parent 1$queue:1 handle 2$queue: zrtt limit 20$queue
+	tc -n a qdisc add dev a0 parent 1$queue:1 handle 2$queue: zrtt limit 200$queue
 done
 
 # send CPU KBYTES PORT: a transfer from that processor, to its end
@@ -37,11 +37,20 @@ send() {
 	wait $!
 }
 
-send 1 500 5001
+# flood CPU: frames from that processor that no mark slows down, until they are all sent
+flood() {
+	for _ in 1 2 3 4 5 6; do
+		ip netns exec a busybox taskset "$1" "$LAB/frames" send a0 500 <"$LAB/load"
+		sleep 0.05
+	done
+	sleep 1
+}
+
+flood 1
 stats mq.first a a0
-send 2 500 5002
+flood 2
 stats mq.second a a0
-for port in 5003 5005 5007; do
+for port in 5001 5003 5005; do
 	send 1 1000 $port &
 	send 2 1000 $((port + 1)) &
 done
