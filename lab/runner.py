@@ -61,7 +61,7 @@ def _known(names: Mapping[str, str], scenario: Scenario) -> list[str]:
 
 def _memory_mb(scenario: Scenario) -> int:
     """Enough for all send buffers at what the kernel lets them grow to, and receivers."""
-    buffers = sum(spec.send_buffer_bytes(scenario, flow) for flow in scenario.flows)
+    buffers = sum(spec.send_buffer_bytes(scenario, flow) for flow in scenario.all_flows)
     return MEMORY_BASE_MB + 3 * buffers // 2**20
 
 
