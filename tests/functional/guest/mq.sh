@@ -50,10 +50,8 @@ flood 1
 stats mq.first a a0
 flood 2
 stats mq.second a a0
-for port in 5001 5003 5005; do
-	send 1 1000 $port &
-	send 2 1000 $((port + 1)) &
-done
+flood 1 &
+flood 2 &
 for words in "flows 64" no_split_gso "flows 4096" split_gso "mode paper" "mode zrtt"; do
 	# shellcheck disable=SC2086 # words
 	tc -n a qdisc change dev a0 parent 12:1 handle 22: zrtt $words
@@ -61,8 +59,8 @@ for words in "flows 64" no_split_gso "flows 4096" split_gso "mode paper" "mode z
 done
 wait
 stats mq.both a a0
-send 1 1000 5011 &
-send 2 1000 5012 &
+send 1 1000 5001 &
+send 2 1000 5002 &
 for limit in 301 302 303; do
 	tc -n a qdisc replace dev a0 parent 12:1 handle 23: pfifo
 	tc -n a qdisc replace dev a0 parent 12:1 handle 24: zrtt limit $limit
