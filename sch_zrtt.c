@@ -35,11 +35,6 @@
 
 #define ZRTT_CONN_LOCKS		64	/* for the sets of connections */
 
-/* Late packets dropped for one that leaves: enough for a link that fell to a tenth. Of a
- * window that overshot, hundreds dropped in a row take their sender a minute to repair.
- */
-#define ZRTT_LATE_BATCH		9
-
 /* Arrivals share a reading of the clock, 131 us of them at the rate of the last epoch
  * and no more than 16: 2^21 bytes per epoch are a full-sized packet in 131 us.
  */

@@ -53,10 +53,13 @@ enum zrtt_controller_kind {
 
 /* A link that slowed down leaves a queue that no mark takes away: what is older
  * than 10 targets is dropped at the head, but for a burst's worth of packets,
- * which a slow link may need that long for.
+ * which a slow link may need that long for. Nine for one that leaves are enough for
+ * a link that fell to a tenth; of a window that overshot, hundreds dropped in a row
+ * take their sender a minute to repair.
  */
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
+#define ZRTT_LATE_BATCH		9
 
 /* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
  * starts from, and never rests below, 0.01 %.

@@ -85,6 +85,8 @@ def test_queue_does_not_feel_the_other() -> None:
     (first, quiet), (still, second) = marks("first"), marks("second")
     assert (quiet, still) == (0, first)
     assert first > 0 < second
+    assert [qdisc["maxq"] > 10 for qdisc in zrtts("first")] == [True, False]
+    assert [qdisc["prob"] > 0 for qdisc in zrtts("first")] == [True, False]
 
 
 def test_queues_have_their_own_parameters() -> None:
