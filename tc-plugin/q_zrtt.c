@@ -7,6 +7,7 @@
  * are not sent: the kernel keeps its value, or takes it from the preset.
  */
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -23,10 +24,13 @@
 #define ZRTT_US_PER_MS	1000.0
 #define ZRTT_US_PER_S	1000000.0
 #define ZRTT_KBIT	125.0	/* bytes per second */
+#define ZRTT_KB		1024.0	/* bytes, as in tc(8) */
+#define ZRTT_MB		(1024 * ZRTT_KB)
 
 enum zrtt_kind {
 	ZRTT_COUNT,	/* whole number */
 	ZRTT_POWER2,	/* whole number, power of two */
+	ZRTT_SIZE,	/* bytes */
 	ZRTT_TIME,	/* microseconds */
 	ZRTT_PROB,	/* Q30 */
 	ZRTT_EXPONENT,	/* Q16 */
@@ -68,7 +72,6 @@ static const char *const zrtt_controllers[] = {
 
 static const char *const zrtt_laws[] = {
 	[TC_ZRTT_ALPHA_CAPPED]	= "capped",
-	[TC_ZRTT_ALPHA_AUTO]	= "auto",
 	[TC_ZRTT_ALPHA_PAPER]	= "paper",
 	NULL
 };
@@ -96,13 +99,15 @@ static const char *const zrtt_sources[] = {
 	NULL
 };
 
-/* In the order of the command line. */
+/* In the order in which tc qdisc show prints them. */
 static const struct zrtt_param zrtt_params[] = {
 	{ .name = "mode", .attr = TCA_ZRTT_MODE,
 	  .kind = ZRTT_WORD, .words = zrtt_modes },
 	{ .name = "limit", .attr = TCA_ZRTT_LIMIT,
 	  .kind = ZRTT_COUNT, .unit = " packets",
 	  .min = TC_ZRTT_LIMIT_MIN, .max = TC_ZRTT_LIMIT_MAX },
+	{ .name = "memory_limit", .attr = TCA_ZRTT_MEMORY_LIMIT,
+	  .kind = ZRTT_SIZE, .min = 1, .max = UINT32_MAX },
 	{ .name = "controller", .attr = TCA_ZRTT_CONTROLLER,
 	  .kind = ZRTT_WORD, .words = zrtt_controllers },
 	{ .name = "target", .attr = TCA_ZRTT_TARGET, .kind = ZRTT_TIME,
@@ -194,24 +199,78 @@ static const struct zrtt_unit zrtt_rate_units[] = {
 	{ "", ZRTT_KBIT / 1e3 }
 };
 
-static void explain(void)
-{
-	fprintf(stderr,
-		"Usage: ... zrtt [ mode { zrtt | paper | mrtt | prto | blue } ]\n"
-		"                [ limit PACKETS ] [ controller { blue | pblue | pi2 } ]\n"
-		"                [ target TIME ] [ tupdate TIME ] [ threshold PACKETS ]\n"
-		"                [ freeze TIME ] [ increment P ] [ decrement P ]\n"
-		"                [ alpha { capped | auto | paper | VALUE } ]\n"
-		"                [ alpha_max VALUE ] [ pth P ] [ feedback { 0 | 1 | 2 | 3 } ]\n"
-		"                [ mark_max P ] [ flows N ] [ hint { clamp | trust | ignore } ]\n"
-		"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
-		"                [ handshake | nohandshake ]\n"
-		"                [ timestamps | notimestamps ] [ ecn | noecn ]\n"
-		"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
-		"                [ bandwidth RATE | unlimited ] [ overhead BYTES | raw ]\n"
-		"                [ mpu BYTES ] [ atm | ptm | noatm ]\n"
-		"P is a percentage or a fraction: 2%% or 0.02\n");
-}
+/* As in tc(8): a bare number is bytes, and bit counts bits. */
+static const struct zrtt_unit zrtt_size_units[] = {
+	{ "b", 1 }, { "k", ZRTT_KB }, { "kb", ZRTT_KB },
+	{ "m", ZRTT_MB }, { "mb", ZRTT_MB },
+	{ "g", ZRTT_KB * ZRTT_MB }, { "gb", ZRTT_KB * ZRTT_MB },
+	{ "kbit", ZRTT_KB / 8 }, { "mbit", ZRTT_MB / 8 },
+	{ "gbit", ZRTT_KB * ZRTT_MB / 8 },
+	{ "", 1 }
+};
+
+/* zrtt-check and the shell's completion read this, too. */
+static const char zrtt_usage[] =
+	"Usage: ... zrtt [ bandwidth RATE | unlimited ] [ overhead BYTES | raw ]\n"
+	"                [ mpu BYTES ] [ atm | ptm | noatm ]\n"
+	"                [ target TIME ] [ ecn | noecn ] [ limit PACKETS ]\n"
+	"                [ memory_limit SIZE ] [ flows N ]\n"
+	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
+	"                [ handshake | nohandshake ] [ timestamps | notimestamps ]\n"
+	"                [ hint { clamp | trust | ignore } ]\n"
+	"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
+	"                [ mode { zrtt | paper | mrtt | prto | blue } ]\n"
+	"                [ controller { blue | pblue | pi2 } ] [ tupdate TIME ]\n"
+	"                [ threshold PACKETS ] [ freeze TIME ]\n"
+	"                [ increment P ] [ decrement P ]\n"
+	"                [ alpha { capped | paper | VALUE } ] [ alpha_max VALUE ]\n"
+	"                [ pth P ] [ feedback { 0 | 1 | 2 | 3 } ] [ mark_max P ]\n"
+	"P is a percentage or a fraction: 2% or 0.02\n";
+
+static const char zrtt_help[] =
+	"\n"
+	"Everyday use; most users set bandwidth only:\n"
+	"  bandwidth RATE     shape to this rate; default: unlimited\n"
+	"  overhead BYTES     the shaper adds this to each packet; default: raw, the\n"
+	"                     length that the kernel counts\n"
+	"  mpu BYTES          smallest packet for the shaper; default: 0\n"
+	"  atm, ptm           framing of the line, for the shaper; default: noatm\n"
+	"  target TIME        mean time in the queue to aim at; default: 15ms\n"
+	"  ecn                mark ECN-capable packets (default); noecn: drop them\n"
+	"  limit PACKETS      longest queue; default: what leaves in half a second\n"
+	"  memory_limit SIZE  most memory for queued packets; default: a sixteenth of\n"
+	"                     the machine's, at most 1 GiB\n"
+	"  flows N            slots of the flow table, a power of two; default: 16384\n"
+	"  split_gso          queue GSO packets as segments (default); no_split_gso: whole\n"
+	"  names              keep the addresses of flows for tc class show; default:\n"
+	"                     nonames\n"
+	"\n"
+	"RTT sources:\n"
+	"  handshake          measure RTTs by TCP handshakes (default), or nohandshake\n"
+	"  timestamps         measure them by TCP timestamps, too, with zrtt on both\n"
+	"                     sides of the router; default: notimestamps\n"
+	"  hint POLICY        RTTs stated by senders: clamp (default) bounds them by the\n"
+	"                     measured RTT, trust believes them, ignore does not read them\n"
+	"  mark_rtt MASK      RTTs stated by the operator, in these bits of the packet\n"
+	"                     mark; default: nomark_rtt\n"
+	"  strip              remove hints from forwarded packets; default: nostrip\n"
+	"\n"
+	"Research:\n"
+	"  mode NAME          preset: zrtt (default), or a published method\n"
+	"  controller NAME    what computes P_b; default: pi2\n"
+	"  tupdate TIME       between updates of pi2 and pblue; default: 16ms\n"
+	"  threshold PACKETS  queue length above which blue raises P_b; default: 100\n"
+	"  freeze TIME        between two steps of blue; default: 50ms\n"
+	"  increment P        upward step of blue; default: 2%\n"
+	"  decrement P        downward step of blue; default: 0.2%\n"
+	"  alpha LAW          exponent of RTT_avg / RTT_i: min(alpha_max, pth / P_b)\n"
+	"                     (capped, default), min(2, pth / P_b) (paper), or fixed\n"
+	"  alpha_max VALUE    bound of alpha capped; default: 1.25\n"
+	"  pth P              default: 4%\n"
+	"  feedback N         exponent of the flow's rate over its due share; default: 2\n"
+	"  mark_max P         drop instead of mark above this P_i; default: 25%\n"
+	"\n"
+	"Manual: tc-zrtt(8)\n";
 
 /*
  * Read digits with at most one point, return what follows them or NULL.
@@ -296,9 +355,27 @@ static void sprint_rate(char *buf, __s64 rate)
 		sprint_scaled(buf, rate, ZRTT_KBIT, "Kbit");
 }
 
+/* In the largest unit that gives a whole number, as tc-fq_codel(8) shows its limit. */
+static void sprint_size(char *buf, __s64 size)
+{
+	const char *suffix = "b";
+
+	if (size && size % (__s64)ZRTT_MB == 0) {
+		size /= (__s64)ZRTT_MB;
+		suffix = "Mb";
+	} else if (size && size % (__s64)ZRTT_KB == 0) {
+		size /= (__s64)ZRTT_KB;
+		suffix = "Kb";
+	}
+	snprintf(buf, SPRINT_BSIZE, "%lld%s", (long long)size, suffix);
+}
+
 static const char *sprint_value(enum zrtt_kind kind, __s64 val, char *buf)
 {
 	switch (kind) {
+	case ZRTT_SIZE:
+		sprint_size(buf, val);
+		break;
 	case ZRTT_TIME:
 		if (val >= ZRTT_US_PER_S)
 			sprint_scaled(buf, val, ZRTT_US_PER_S, "s");
@@ -337,7 +414,7 @@ static int get_word(__s64 *val, const char *arg, const char *const *words)
 	return -1;
 }
 
-/* @bits is set to their number on success only. */
+/* @bits is set to the number of bits on success only. */
 static int count_adjacent(__s64 *bits, __u32 mask)
 {
 	__s64 n = 0;
@@ -372,6 +449,9 @@ static int get_value(const struct zrtt_param *p, const char *arg,
 		/* fall through */
 	case ZRTT_EXPONENT:
 		err = get_scaled(&num, arg, zrtt_exponent_units);
+		break;
+	case ZRTT_SIZE:
+		err = get_scaled(&num, arg, zrtt_size_units);
 		break;
 	case ZRTT_TIME:
 		err = get_scaled(&num, arg, zrtt_time_units);
@@ -408,7 +488,7 @@ static int get_value(const struct zrtt_param *p, const char *arg,
 	return 0;
 }
 
-/* What @p accepts, and that @arg (NULL: the end of the line) is not it. */
+/* Say what @p accepts, and that @arg (NULL: the end of the line) is not valid. */
 static void refuse(const struct zrtt_param *p, const char *arg)
 {
 	SPRINT_BUF(min);
@@ -463,14 +543,13 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 
 	for (; argc > 0; argc--, argv++) {
 		if (strcmp(*argv, "help") == 0) {
-			explain();
+			fprintf(stderr, "%s%s", zrtt_usage, zrtt_help);
 			return -1;
 		}
 
 		p = find_param(*argv);
 		if (!p) {
-			fprintf(stderr, "What is \"%s\"?\n", *argv);
-			explain();
+			fprintf(stderr, "What is \"%s\"?\n%s", *argv, zrtt_usage);
 			return -1;
 		}
 
@@ -563,7 +642,7 @@ static void print_signed(const struct zrtt_param *p, __s32 val)
 		print_value(p, ZRTT_SIGNED, val);
 }
 
-/* A newer kernel may know words that the list does not. */
+/* A newer kernel may have words that this list lacks. */
 static const char *find_word(const char *const *words, __u32 val)
 {
 	__u32 i;
@@ -664,7 +743,9 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_float(PRINT_ANY, "prob", "  prob %f",
 		    (double)st.prob / TC_ZRTT_P_ONE);
 	print_time("delay_us", " delay %s", st.delay_us);
-	print_uint(PRINT_ANY, "dq_rate", " avg_dq_rate %u", st.dq_rate);
+	/* Older kernels have only the 32-bit field, which saturates at 34 Gbit/s. */
+	print_lluint(PRINT_ANY, "dq_rate", " avg_dq_rate %llu",
+		     st.dq_rate64 ? st.dq_rate64 : st.dq_rate);
 	print_nl();
 	print_lluint(PRINT_ANY, "packets_in", "  pkts_in %llu", st.packets_in);
 	print_lluint(PRINT_ANY, "drop_limit", " overlimit %llu", st.drop_limit);
@@ -701,6 +782,9 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_lluint(PRINT_ANY, "purged", " purged %llu", st.purged);
 	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
 		   st.backlog_packets);
+	print_nl();
+	print_uint(PRINT_ANY, "memory_used", "  memory_used %u", st.memory_used);
+	print_uint(PRINT_ANY, "limit_now", " limit_now %u", st.limit_now);
 	return 0;
 }
 
@@ -711,9 +795,9 @@ static const char *sprint_address(const struct rtattr *attr, char *buf)
 	return inet_ntop(family, RTA_DATA(attr), buf, SPRINT_BSIZE);
 }
 
-/* An end of a flow: its address, and its port if it has one. */
-static void print_end(const char *key, const struct rtattr *address,
-		      const char *port_key, const struct rtattr *port)
+/* One endpoint of a flow: its address, and its port if it has one. */
+static void print_endpoint(const char *key, const struct rtattr *address,
+			   const char *port_key, const struct rtattr *port)
 {
 	SPRINT_BUF(buf);
 	bool v6;
@@ -736,9 +820,9 @@ static void print_name(struct rtattr **tb)
 	print_string(PRINT_ANY, "protocol", "%s ",
 		     inet_proto_n2a(rta_getattr_u8(tb[TCA_ZRTT_FLOW_PROTOCOL]), buf,
 				    sizeof(buf)));
-	print_end("src", tb[TCA_ZRTT_FLOW_SRC], "sport", tb[TCA_ZRTT_FLOW_SPORT]);
+	print_endpoint("src", tb[TCA_ZRTT_FLOW_SRC], "sport", tb[TCA_ZRTT_FLOW_SPORT]);
 	print_string(PRINT_FP, NULL, "%s", " > ");
-	print_end("dst", tb[TCA_ZRTT_FLOW_DST], "dport", tb[TCA_ZRTT_FLOW_DPORT]);
+	print_endpoint("dst", tb[TCA_ZRTT_FLOW_DST], "dport", tb[TCA_ZRTT_FLOW_DPORT]);
 }
 
 /* A class is a live flow. */

@@ -29,13 +29,27 @@ enum zrtt_controller_kind {
 #define ZRTT_PI2_BETA		54043195528ULL	/* 3e-6 << 54 */
 #define ZRTT_PI2_ALPHA_PER_US	90072ULL	/* 5e-12 << 54 */
 
-/* No queue to speak of for 8 updates (128 ms): P_b overshot, and the integral
- * alone would take 13 s to come back from 25 %. From then on p' also falls by
- * 1/16 per update; PIE does the like (RFC 8033 section 4.2).
+/* Only a queue that stands needs marks: the least sojourn of 5 updates, 80 ms. A burst of
+ * short flows is gone by then, and long flows would back off for it (churn at half of the
+ * link: utilisation 0.88 instead of 0.97). With more updates the loop is too slow for
+ * floods. The least is to be half of the target; the mean is about the target then. A
+ * longer burst counts as twice that at most, and raises P_b slowly, too.
+ */
+#define ZRTT_STANDING_TICKS	5
+
+/* No queue to speak of for 2 updates: P_b overshot, and the integral alone would take
+ * 13 s to come back from 25 %. From then on p' also falls by 1/8 per update; PIE does
+ * the like (RFC 8033 section 4.2).
  */
 #define ZRTT_PI2_EMPTY		8	/* sojourn at most target / 8 */
-#define ZRTT_PI2_EMPTY_TICKS	8
-#define ZRTT_PI2_DECAY_SHIFT	4
+#define ZRTT_PI2_EMPTY_TICKS	2
+#define ZRTT_PI2_DECAY_SHIFT	3
+
+/* The target follows the number of flows up to this many times what the user set, in
+ * proportion to P_b up to 10 %: few packets per flow are no reason where P_b is low.
+ */
+#define ZRTT_FOLLOW_TARGETS	24
+#define ZRTT_FOLLOW_P		(ZRTT_P_ONE / 10)
 
 /* An empty link forgets: p' halves per 2^29 ns = 537 ms, about PIE's 2 % per
  * 15 ms (RFC 8033 section 4.2), so that no past can keep P_b up.
@@ -61,6 +75,13 @@ enum zrtt_controller_kind {
 #define ZRTT_LATE_KEEP_PKTS	32
 #define ZRTT_LATE_BATCH		9
 
+/* Half a second of the link, ten times what is late, and at least the 1000 packets that
+ * a link of 20 Mbit/s needs in that time.
+ */
+#define ZRTT_LIMIT_EPOCHS	4
+#define ZRTT_LIMIT_LEAST	1000
+#define ZRTT_SENT_SHIFT		8
+
 /* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
  * starts from, and never rests below, 0.01 %.
  */
@@ -85,7 +106,6 @@ enum zrtt_controller_kind {
  * @increment_q30: BLUE's d1
  * @decrement_q30: BLUE's d2
  * @freeze_recip: 2^32 / @freeze_us, so that the packet path never divides
- * @pi2_alpha: PI2's integral gain for @tupdate_us, see ZRTT_PI2_ALPHA_PER_US
  * @pblue_step_q16: change per update and unit of error, relative to P_b
  * @target_recip: 2^32 / @target_us
  * @pavg_wq_q16: weight of a sample in P_b_avg
@@ -102,7 +122,6 @@ struct zrtt_ctl_params {
 	u32 target_recip;
 	u32 pblue_step_q16;
 	u32 pavg_wq_q16;
-	u64 pi2_alpha;
 };
 
 /**
@@ -110,7 +129,10 @@ struct zrtt_ctl_params {
  * @p_q30: P_b
  * @p_avg_q30: EWMA of P_b, sampled once per tick
  * @root_q30: PI2's p', P_b = p'^2
- * @sojourn_us: sojourn at the last update
+ * @sojourn_us: PI2: the least of @recent_us at the last update
+ * @recent_us: sojourns at the last updates, PI2
+ * @at: where the next one goes
+ * @aim_us: what PI2 holds the standing queue at
  * @empty_ticks: updates in a row that found no queue to speak of
  * @changed_ns: when BLUE last changed P_b
  */
@@ -119,6 +141,9 @@ struct zrtt_ctl {
 	u32 p_avg_q30;
 	u32 root_q30;
 	u32 sojourn_us;
+	u32 recent_us[ZRTT_STANDING_TICKS];
+	u32 at;
+	u32 aim_us;
 	u32 empty_ticks;
 	u64 changed_ns;
 };
@@ -132,7 +157,6 @@ static inline void zrtt_ctl_derive(struct zrtt_ctl_params *params)
 					      ZRTT_PBLUE_STEP_US);
 	params->pavg_wq_q16 = params->kind == ZRTT_CTL_BLUE ? ZRTT_PAVG_WQ_Q16 :
 		(u32)div_u64((u64)params->tupdate_us << ZRTT_Q16, ZRTT_PAVG_US);
-	params->pi2_alpha = ZRTT_PI2_ALPHA_PER_US * params->tupdate_us;
 }
 
 /* Time between ticks: BLUE needs averages only, at its own pace. */
@@ -221,35 +245,83 @@ static inline void zrtt_blue_idle(const struct zrtt_ctl_params *params,
 /**
  * zrtt_ctl_sojourn() - the sojourn as the controllers see it
  * @params: parameters
+ * @ctl: state
  * @sojourn_us: age of the packet at the head of the queue
  * @backlog_pkts: queued, that one included
  *
- * Return: microseconds; no more than the target for ZRTT_TARGET_PKTS packets,
- * and in proportion for others.
+ * Return: microseconds; no more than the target, or the aim above it, for
+ * ZRTT_TARGET_PKTS packets, and in proportion for others.
  */
 static inline u32 zrtt_ctl_sojourn(const struct zrtt_ctl_params *params,
+				   const struct zrtt_ctl *ctl,
 				   u32 sojourn_us, u32 backlog_pkts)
 {
-	u64 most_us = div_u64((u64)params->target_us * backlog_pkts, ZRTT_TARGET_PKTS);
+	u32 target_us = ctl->aim_us > params->target_us ? ctl->aim_us : params->target_us;
+	u64 most_us = div_u64((u64)target_us * backlog_pkts, ZRTT_TARGET_PKTS);
 
 	return sojourn_us < most_us ? sojourn_us : (u32)most_us;
 }
 
-/* RFC 9332 appendix A: p' += alpha (q - target) + beta (q - q_old), P_b = p'^2 */
-static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
-				   struct zrtt_ctl *ctl, u32 sojourn_us)
+/* The least sojourn of the last updates, this one's included. */
+static inline u32 zrtt_ctl_standing(struct zrtt_ctl *ctl, u32 sojourn_us)
 {
-	s64 error = (s64)sojourn_us - params->target_us;
-	s64 slope = (s64)sojourn_us - ctl->sojourn_us;
-	s64 delta = (error * (s64)params->pi2_alpha +
-		     slope * (s64)ZRTT_PI2_BETA) >> ZRTT_PI2_FRAC;
-	u32 root_q30 = zrtt_p_add(ctl->root_q30, delta);
+	u32 least_us = sojourn_us, i;
 
+	ctl->recent_us[ctl->at] = sojourn_us;
+	ctl->at = ctl->at + 1 < ZRTT_STANDING_TICKS ? ctl->at + 1 : 0;
+	for (i = 0; i < ZRTT_STANDING_TICKS; i++)
+		if (ctl->recent_us[i] < least_us)
+			least_us = ctl->recent_us[i];
+	return least_us;
+}
+
+/* Set what the standing queue is held at: half of the target, or towards @fill_us where
+ * P_b says that flows have too few packets on their way.
+ */
+static inline void zrtt_ctl_follow(const struct zrtt_ctl_params *params,
+				   struct zrtt_ctl *ctl, u32 fill_us)
+{
+	u32 most_us = ZRTT_FOLLOW_TARGETS * params->target_us;
+	u64 p_q30 = ctl->p_avg_q30 < ZRTT_FOLLOW_P ? ctl->p_avg_q30 : ZRTT_FOLLOW_P;
+
+	if (fill_us > most_us)
+		fill_us = most_us;
+	ctl->aim_us = params->target_us / 2;
+	if (fill_us > ctl->aim_us)
+		ctl->aim_us += (u32)div_u64((fill_us - ctl->aim_us) * p_q30,
+					    ZRTT_FOLLOW_P);
+}
+
+/* How far the standing queue is above the aim; no more than the aim itself counts. */
+static inline s64 zrtt_pi2_error(const struct zrtt_ctl *ctl, u32 standing_us)
+{
+	s64 error = (s64)standing_us - ctl->aim_us;
+
+	return error < ctl->aim_us ? error : ctl->aim_us;
+}
+
+/* RFC 9332 appendix A: p' += alpha (q - aim) + beta (q - q_old), P_b = p'^2. Where the
+ * aim is above the target, so is the delay of the loop, and the gains fall in proportion.
+ */
+static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
+				   struct zrtt_ctl *ctl, u32 sojourn_us, u32 elapsed_us)
+{
+	u32 standing_us = zrtt_ctl_standing(ctl, sojourn_us);
+	s64 slope = (s64)standing_us - ctl->sojourn_us;
+	s64 delta = (zrtt_pi2_error(ctl, standing_us) *
+		     (s64)(ZRTT_PI2_ALPHA_PER_US * elapsed_us) +
+		     slope * (s64)ZRTT_PI2_BETA) >> ZRTT_PI2_FRAC;
+	u32 root_q30;
+
+	if (ctl->aim_us > params->target_us)
+		delta = div_s64(delta * params->target_us, ctl->aim_us);
+	root_q30 = zrtt_p_add(ctl->root_q30, delta);
 	if (sojourn_us * ZRTT_PI2_EMPTY > params->target_us)
 		ctl->empty_ticks = 0;
 	else if (++ctl->empty_ticks >= ZRTT_PI2_EMPTY_TICKS)
 		root_q30 -= root_q30 >> ZRTT_PI2_DECAY_SHIFT;
 	zrtt_ctl_set_root(ctl, root_q30);
+	ctl->sojourn_us = standing_us;
 }
 
 /* P_b += P_b e (q - target) / target, the error cut to -1 .. 1 */
@@ -274,33 +346,65 @@ static inline void zrtt_pblue_update(const struct zrtt_ctl_params *params,
  * @params: parameters
  * @ctl: state
  * @sojourn_us: see zrtt_ctl_sojourn(), 0 = empty, 0 .. ZRTT_SOJOURN_MAX_US
+ * @elapsed_us: since the last tick, 1000 .. 8000000: PI2's integral is one over time
  */
 static inline void zrtt_ctl_tick(const struct zrtt_ctl_params *params,
-				 struct zrtt_ctl *ctl, u32 sojourn_us)
+				 struct zrtt_ctl *ctl, u32 sojourn_us, u32 elapsed_us)
 {
 	if (params->kind == ZRTT_CTL_PI2)
-		zrtt_pi2_update(params, ctl, sojourn_us);
+		zrtt_pi2_update(params, ctl, sojourn_us, elapsed_us);
 	else if (params->kind == ZRTT_CTL_PBLUE)
 		zrtt_pblue_update(params, ctl, sojourn_us);
-	ctl->sojourn_us = sojourn_us;
 	ctl->p_avg_q30 = zrtt_ewma(ctl->p_avg_q30, ctl->p_q30,
 				    params->pavg_wq_q16);
 }
 
 /**
+ * zrtt_ctl_limit() - how many packets may be queued
+ * @params: parameters
+ * @limit: what the user set, packets
+ * @most_sent: most packets that left in an epoch
+ *
+ * A number of packets is seconds on one link and microseconds on another. So the
+ * queue holds no more than leaves it in ZRTT_LIMIT_EPOCHS, or a burst where little does.
+ * BLUE learns from the limit: it stays where it is.
+ */
+static inline u32 zrtt_ctl_limit(const struct zrtt_ctl_params *params, u32 limit,
+				 u32 most_sent)
+{
+	u64 packets = (u64)most_sent * ZRTT_LIMIT_EPOCHS;
+
+	if (packets < ZRTT_LIMIT_LEAST)
+		packets = ZRTT_LIMIT_LEAST;
+	return params->kind == ZRTT_CTL_BLUE || packets > limit ? limit : (u32)packets;
+}
+
+/* The most packets that left in an epoch, of those before and @sent in the last one: a
+ * rate that is no longer reached is forgotten with a time constant of 34 s.
+ */
+static inline u32 zrtt_ctl_most_sent(u32 most_sent, u32 sent)
+{
+	most_sent -= (most_sent >> ZRTT_SENT_SHIFT) + !!most_sent;
+	return sent > most_sent ? sent : most_sent;
+}
+
+/**
  * zrtt_ctl_late() - is the packet at the head too old to be worth sending?
  * @params: parameters
+ * @ctl: state
  * @age_ns: since when it is queued
  * @backlog_pkts: packets queued
  *
  * BLUE aims at no sojourn, so nothing is late for it.
  */
 static inline bool zrtt_ctl_late(const struct zrtt_ctl_params *params,
-				 u64 age_ns, u32 backlog_pkts)
+				 const struct zrtt_ctl *ctl, u64 age_ns, u32 backlog_pkts)
 {
+	u64 late_us = params->target_us * (u64)ZRTT_LATE_TARGETS;
+
 	return params->kind != ZRTT_CTL_BLUE &&
 	       backlog_pkts > ZRTT_LATE_KEEP_PKTS &&
-	       age_ns > params->target_us * 1000ULL * ZRTT_LATE_TARGETS;
+	       age_ns > (late_us + ctl->aim_us) * 1000;
 }
 
 /**

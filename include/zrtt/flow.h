@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the queue knows of a flow: its RTT, from those who tell it and those who let it
- * be seen, and its rate.
+ * What the queue knows of a flow: its RTT, from hints, marks or measurement, and its rate.
  *
  * Time is cut into epochs of 134 ms.
  */
@@ -14,25 +13,50 @@
 
 #define ZRTT_EPOCH_SHIFT	27	/* an epoch is 2^27 ns = 134 ms */
 #define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
-#define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT is remembered */
+#define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT of a hint or mark is remembered */
+
+/* What the queue saw of an RTT itself is believed for 128 times 2^5 epochs, 9 minutes, and
+ * fades into RTT_avg over 5 more: a path may change, and who forged an RTT after all must
+ * not have forged it for good. Forgotten at once, it would be missed: 20 flows that began
+ * together had a Jain index of 0.989 for half a minute.
+ */
+#define ZRTT_PASSIVE_SHIFT	5
+#define ZRTT_PASSIVE_FADES	128
+#define ZRTT_PASSIVE_AGES	192	/* 2^6 more */
+#define ZRTT_PASSIVE_FADE_SHIFT	6
+#define ZRTT_PASSIVE_SILENT	64	/* the age has 8 bits, which must not wrap */
 
 /* Epochs after which the mean rate of a flow becomes a moving average (1.6 s), and
- * after which it says enough of the flow (1 s): short flows come and go, and must
- * move neither r_avg nor alpha.
+ * after which it says enough of the flow (1 s): short flows come and go, and must not
+ * move the due share.
  */
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
+#define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
-#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed value told */
+#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed RTT of hints */
 
 /* Trust: a hint may exceed the passive RTT by a quarter and 2 ms of host
  * jitter, which is what honest senders were seen to need. The passive RTT may have
- * waited in other queues, so that a hint may be a quarter of it, but not less: a
- * stranger can send hints in a flow's name.
+ * waited in other queues, so that a hint may be a quarter of it, but not less: anybody
+ * can send hints in a flow's name.
  */
 #define ZRTT_CLAMP_SLACK_US	2000
 #define ZRTT_CLAMP_BELOW	4
+
+/* 1.9 s for an answer to a SYN: the clock of @syn_at wraps after 2.1 s, and for longer
+ * gaps there is a second SYN.
+ */
+#define ZRTT_SYN_EPOCHS_MAX	13
+
+/* A TCP flow's packets follow each other in sequence numbers: who does not see them, and
+ * sends in the flow's name, is farther off. A slot has the high 16 bits of the last one;
+ * two of their units, 128 KB, and what the flow sends in 4 s, are near.
+ */
+#define ZRTT_SEQ_SPAN		2
+#define ZRTT_SEQ_SPAN_MAX	0x4000
+#define ZRTT_SEQ_RATE_SHIFT	11	/* of bytes per epoch: 32 epochs, 2^16 bytes */
 
 enum zrtt_rtt_source {
 	ZRTT_RTT_NONE,
@@ -44,32 +68,51 @@ enum zrtt_rtt_source {
 };
 
 /**
+ * enum zrtt_syn - what the timing of a flow's handshake is at; handshake.h
+ * @ZRTT_SYN_NONE: nothing is timed
+ * @ZRTT_SYN_QUEUED: the flow's first packet, a SYN, is in our queue, or was dropped
+ * @ZRTT_SYN_LEFT: it has left, its answer is awaited
+ */
+enum zrtt_syn {
+	ZRTT_SYN_NONE,
+	ZRTT_SYN_QUEUED,
+	ZRTT_SYN_LEFT,
+};
+
+/**
  * struct zrtt_flow - one slot, one cache line
  * @tag: hash of the flow's addresses and ports, 0 = never used
  * @older: neighbour in the list of live flows
  * @newer: neighbour in the list of live flows
- * @epoch: when it began or closed its books last
- * @bytes: arrivals since then
- * @rate: smoothed arrival rate, bytes per epoch
- * @passed: what of @rate is not dropped, 0 = too young or too thin to count
+ * @epoch: of its first packet or last update
+ * @bytes: arrivals since then that P_i did not drop
+ * @rate: r_i, their smoothed rate, bytes per epoch
+ * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
  * @rtt_us: RTT_i in use, 0 = none known
- * @told_q8: smoothed RTT that hints or marks told, microseconds, ZRTT_RTT_FRAC
+ * @hinted_q8: smoothed RTT of hints or marks, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
- * @told_epoch: epoch of the last one
- * @passive_us: what was seen of the RTT: the smallest handshake gap, or what
+ * @passive_us: what was seen of the RTT: the gap of the handshake, or what
  *	timestamps say; 0 = nothing
- * @syn_us: clock at which the first handshake packet left the queue
+ * @hinted_epoch: epoch of the last hint or mark, low bits
+ * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits
+ * @syn_seq: with @syn, the sequence number that its answer has, low bits
+ * @syn_ack: with @syn, the acknowledgment number that its answer exceeds, folded
+ * @seq: without, high bits of the last packet's sequence number as they lie in it, 0
+ *	where there are none
+ * @seq_known: another packet followed that one: it was not spoofed
+ * @passive_at: epoch of @passive_us, low bits of the units of ZRTT_PASSIVE_SHIFT
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @price_q13: what it pays for being above r_avg: log2 of a factor of P_i, Q13
+ * @spare: not used
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
+ * @hit: a packet of it was marked or dropped recently
+ * @counts: @rate is in the due share
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
- * @syn_left: a handshake packet left, its answer is awaited
- * @told_by_mark: @told_q8 is the operator's, not a hint
+ * @syn: enum zrtt_syn
+ * @hinted_by_mark: @hinted_q8 is the operator's, not a hint
  * @timed: @passive_us comes from timestamps
- * @spare: not used
  */
 struct zrtt_flow {
 	u32 tag;
@@ -78,23 +121,33 @@ struct zrtt_flow {
 	u32 epoch;
 	u32 bytes;
 	u32 rate;
-	u32 passed;
+	s32 penalty_q16;
 	u32 rtt_us;
-	u32 told_q8;
-	u32 told_epoch;
+	u32 hinted_q8;
 	u32 passive_us;
-	u32 syn_us;
+	u16 hinted_epoch;
+	u16 syn_at;
+	union {
+		u16 syn_seq;
+		u16 seq;
+	};
+	union {
+		u8 syn_ack;
+		u8 seq_known;
+	};
+	u8 passive_at;
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	u16 price_q13;
-	u8 age;
+	u16 spare;
+	u8 age:6;
+	u8 hit:1;
+	u8 counts:1;
 	u8 source:3;
 	u8 live:1;
-	u8 syn_left:1;
-	u8 told_by_mark:1;
+	u8 syn:2;
+	u8 hinted_by_mark:1;
 	u8 timed:1;
-	u8 spare:1;
 };
 
 /* Weight of the mean of @i epochs in the moving average, Q16: 1 - (11/12)^i, one
@@ -128,35 +181,56 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->epoch = epoch;
 	f->bytes = 0;
 	f->rate = 0;
-	f->passed = 0;
+	f->penalty_q16 = 0;
 	f->rtt_us = 0;
-	f->told_q8 = 0;
+	f->hinted_q8 = 0;
 	f->passive_us = 0;
 	f->weight_q16 = ZRTT_Q16_ONE;
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-	f->price_q13 = 0;
+	f->spare = 0;
 	f->age = 0;
+	f->hit = 0;
+	f->counts = 0;
 	f->source = ZRTT_RTT_NONE;
 	f->live = 0;
-	f->syn_left = 0;
-	f->told_by_mark = 0;
+	f->syn = ZRTT_SYN_NONE;
+	f->seq = 0;
+	f->seq_known = 0;
+	f->hinted_by_mark = 0;
 	f->timed = 0;
-	f->spare = 0;
 }
 
-/* Was an RTT told, by a hint or a mark, that is not forgotten yet? */
-static inline bool zrtt_flow_told(const struct zrtt_flow *f, u32 epoch)
+/* Is there an RTT of a hint or mark that is not forgotten yet? */
+static inline bool zrtt_flow_hinted(const struct zrtt_flow *f, u32 epoch)
 {
-	return f->told_q8 && epoch - f->told_epoch <= ZRTT_RTT_EPOCHS;
+	return f->hinted_q8 && (u16)(epoch - f->hinted_epoch) <= ZRTT_RTT_EPOCHS;
 }
 
-/* RTT_i by preference: told in the last 30 s, timestamps, handshake gap, none. */
+/* The age of passive_us, in units of ZRTT_PASSIVE_SHIFT epochs. */
+static inline u8 zrtt_flow_passive_age(const struct zrtt_flow *f, u32 epoch)
+{
+	return (u8)(epoch >> ZRTT_PASSIVE_SHIFT) - f->passive_at;
+}
+
+/* Forget what is too old, @epochs after the flow's last packets. */
+static inline void zrtt_flow_forget(struct zrtt_flow *f, u32 epochs, u32 epoch)
+{
+	if (epochs > ZRTT_RTT_EPOCHS || !zrtt_flow_hinted(f, epoch))
+		f->hinted_q8 = 0;
+	if (zrtt_flow_passive_age(f, epoch) >= ZRTT_PASSIVE_AGES ||
+	    epochs >= ZRTT_PASSIVE_SILENT << ZRTT_PASSIVE_SHIFT) {
+		f->passive_us = 0;
+		f->timed = 0;
+	}
+}
+
+/* RTT_i by preference: hint or mark, timestamps, handshake gap, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 {
-	if (zrtt_flow_told(f, epoch)) {
-		f->source = f->told_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
-		f->rtt_us = f->told_q8 >> ZRTT_RTT_FRAC;
+	if (zrtt_flow_hinted(f, epoch)) {
+		f->source = f->hinted_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
+		f->rtt_us = f->hinted_q8 >> ZRTT_RTT_FRAC;
 	} else if (f->passive_us) {
 		f->source = f->timed ? ZRTT_RTT_TIMESTAMPS : ZRTT_RTT_HANDSHAKE;
 		f->rtt_us = f->passive_us;
@@ -164,6 +238,18 @@ static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 		f->source = ZRTT_RTT_NONE;
 		f->rtt_us = 0;
 	}
+}
+
+/* Let an RTT_i that the queue saw long ago fade into @rtt_avg_us, 0 = not known. */
+static inline void zrtt_flow_fade(struct zrtt_flow *f, u32 rtt_avg_us, u32 epoch)
+{
+	s64 above_us = (s64)f->rtt_us - rtt_avg_us;
+	s64 left = ZRTT_PASSIVE_AGES - zrtt_flow_passive_age(f, epoch);
+
+	if (f->source < ZRTT_RTT_TIMESTAMPS || !rtt_avg_us ||
+	    left > ZRTT_PASSIVE_AGES - ZRTT_PASSIVE_FADES)
+		return;
+	f->rtt_us = (u32)(rtt_avg_us + ((above_us * left) >> ZRTT_PASSIVE_FADE_SHIFT));
 }
 
 /* Fold the arrivals of the last @epochs (1 .. ZRTT_LIVE_EPOCHS) into the rate: the
@@ -183,19 +269,19 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
 }
 
-/* Remember what was told, smoothed with the paper's w_q (eq. 3); what the other
- * source told before is not mixed in.
+/* Remember the RTT of a hint or mark, smoothed with the paper's w_q (eq. 3); what the
+ * other of the two said before is not mixed in.
  */
 static inline void zrtt_flow_remember(struct zrtt_flow *f, u32 rtt_us, bool by_mark,
 				      u32 epoch)
 {
 	u32 rtt_q8 = rtt_us << ZRTT_RTT_FRAC;
 
-	if (zrtt_flow_told(f, epoch) && f->told_by_mark == by_mark)
-		rtt_q8 = zrtt_ewma(f->told_q8, rtt_q8, ZRTT_RTT_WQ_Q16);
-	f->told_q8 = rtt_q8;
-	f->told_by_mark = by_mark;
-	f->told_epoch = epoch;
+	if (zrtt_flow_hinted(f, epoch) && f->hinted_by_mark == by_mark)
+		rtt_q8 = zrtt_ewma(f->hinted_q8, rtt_q8, ZRTT_RTT_WQ_Q16);
+	f->hinted_q8 = rtt_q8;
+	f->hinted_by_mark = by_mark;
+	f->hinted_epoch = (u16)epoch;
 }
 
 /**
@@ -221,7 +307,7 @@ static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
 }
 
 /**
- * zrtt_flow_mark() - the operator's mark of the flow's packet told an RTT
+ * zrtt_flow_mark() - the flow's packet carried the operator's mark
  * @f: flow
  * @rtt_us: the RTT, 32 .. ZRTT_HINT_MAX_US
  * @epoch: now
@@ -230,44 +316,82 @@ static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
  */
 static inline bool zrtt_flow_mark(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
 {
-	if (zrtt_flow_told(f, epoch) && !f->told_by_mark)
+	if (zrtt_flow_hinted(f, epoch) && !f->hinted_by_mark)
 		return false;
 	zrtt_flow_remember(f, rtt_us, true, epoch);
 	return true;
 }
 
-/* The flow's SYN or SYN-ACK left the queue at @now_us. */
-static inline void zrtt_flow_syn_left(struct zrtt_flow *f, u32 now_us)
+/* The number of the two bytes in @seq. */
+static inline u16 zrtt_seq_high(u16 seq)
 {
-	f->syn_us = now_us;
-	f->syn_left = 1;
+	u8 bytes[2];
+
+	__builtin_memcpy(bytes, &seq, sizeof(bytes));
+	return zrtt_hint_get16(bytes);
+}
+
+/* The timing of a handshake ends, and @seq is the flow's, if that is @known. */
+static inline void zrtt_flow_anchor(struct zrtt_flow *f, u16 seq, bool known)
+{
+	f->syn = ZRTT_SYN_NONE;
+	f->seq = seq;
+	f->seq_known = known;
 }
 
 /**
- * zrtt_flow_syn_answered() - the next packet behind a handshake packet arrived
+ * zrtt_flow_owns() - is a packet the flow's, or spoofed in its name?
  * @f: flow
- * @now_us: clock, wraps
+ * @seq: high bits of the packet's sequence number as they lie in it, not those of @f
+ * @epoch: now
  *
- * The gap from the SYN's departure is one round trip of the path without our
- * own queue, an upper bound for the RTT: the least one seen is kept, until
- * timestamps know better.
+ * A number counts once a packet followed it, and until the flow was silent for 2 s: then
+ * it may be another connection's, or have been spoofed.
  */
-static inline void zrtt_flow_syn_answered(struct zrtt_flow *f, u32 now_us)
+static noinline __maybe_unused bool zrtt_flow_owns(struct zrtt_flow *f, u16 seq, u32 epoch)
 {
-	u32 gap_us = now_us - f->syn_us;
+	u32 span = ZRTT_SEQ_SPAN + (f->rate >> ZRTT_SEQ_RATE_SHIFT);
+	u16 ahead;
 
-	f->syn_left = 0;
-	if (f->timed || gap_us < (1U << ZRTT_HINT_UNIT_SHIFT) ||
-	    gap_us > ZRTT_HINT_MAX_US)
-		return;
-	if (!f->passive_us || gap_us < f->passive_us)
-		f->passive_us = gap_us;
+	if (f->syn) {
+		if (f->age > ZRTT_SYN_EPOCHS_MAX)
+			zrtt_flow_anchor(f, seq, false);
+		return true;
+	}
+	if (span > ZRTT_SEQ_SPAN_MAX)
+		span = ZRTT_SEQ_SPAN_MAX;
+	ahead = zrtt_seq_high(seq) - zrtt_seq_high(f->seq);
+	if ((u16)(ahead + span) <= 2 * span)
+		zrtt_flow_anchor(f, seq, true);
+	else if (f->seq_known && epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
+		return false;
+	else
+		zrtt_flow_anchor(f, seq, false);
+	return true;
+}
+
+/* The same, and quick for a packet that is next. One of 65536 handshakes looks so, too,
+ * and is not timed.
+ */
+static inline bool zrtt_flow_follows(struct zrtt_flow *f, u16 seq, u32 epoch)
+{
+	if (unlikely(seq != f->seq))
+		return zrtt_flow_owns(f, seq, epoch);
+	f->seq_known = 1;
+	return true;
+}
+
+/* The queue saw that the flow's RTT is @rtt_us. */
+static inline void zrtt_flow_saw(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
+{
+	f->passive_us = rtt_us;
+	f->passive_at = (u8)(epoch >> ZRTT_PASSIVE_SHIFT);
 }
 
 /* Timestamps of both directions say that the flow's RTT is @rtt_us. */
-static inline void zrtt_flow_timed(struct zrtt_flow *f, u32 rtt_us)
+static inline void zrtt_flow_timed(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
 {
-	f->passive_us = rtt_us;
+	zrtt_flow_saw(f, rtt_us, epoch);
 	f->timed = 1;
 }
 

@@ -23,6 +23,11 @@
 #define ZRTT_CONN_SETS		(ZRTT_CONNS / ZRTT_CONN_WAYS)
 #define ZRTT_WINDOW_SHIFT	8	/* a window is 2^8 epochs = 34 s */
 
+/* A clock may lag by a jiffy, which an epoch may end in. One epoch of the 65536 that 16
+ * bits tell apart means that.
+ */
+#define ZRTT_CLOCK_LAG_EPOCHS	1
+
 /* A probe without an echo is given up: its packet was lost, or the peer is silent.
  * Longer than any RTT that a hint can state, and a full queue.
  */
@@ -98,33 +103,43 @@ static inline u32 zrtt_conn_set(u32 tag)
 	return tag % ZRTT_CONN_SETS;
 }
 
-/* The slot of a connection in its set, or NULL and the slot to take in @victim. */
+/* For how long a connection was not seen, counted from ZRTT_CLOCK_LAG_EPOCHS before. */
+static inline u16 zrtt_conn_silent(const struct zrtt_conn *conn, u16 seen)
+{
+	return (u16)(seen + ZRTT_CLOCK_LAG_EPOCHS - conn->seen);
+}
+
+/* The slot of a connection in its set, or NULL and the slot to take in @evicted. */
 static inline struct zrtt_conn *zrtt_conn_find(struct zrtt_conn *set, u32 tag,
 					       u16 seen,
-					       struct zrtt_conn **victim)
+					       struct zrtt_conn **evicted)
 {
 	u32 i;
 
-	*victim = set;
+	*evicted = set;
 	for (i = 0; i < ZRTT_CONN_WAYS; i++) {
 		if (set[i].tag == tag)
 			return &set[i];
 		if (!set[i].tag) {
-			*victim = &set[i];
+			*evicted = &set[i];
 			break;
 		}
-		if ((u16)(seen - set[i].seen) > (u16)(seen - (*victim)->seen))
-			*victim = &set[i];
+		if (zrtt_conn_silent(&set[i], seen) > zrtt_conn_silent(*evicted, seen))
+			*evicted = &set[i];
 	}
 	return NULL;
 }
 
-/* Begin a new window if it is time, so that a path may become longer. */
+/* Begin a new window if it is time, so that a path may become longer. The queues of
+ * both directions have clocks of their own, one of which may lag behind.
+ */
 static inline void zrtt_conn_age(struct zrtt_conn *conn, u16 seen)
 {
 	u8 windows = (seen >> ZRTT_WINDOW_SHIFT) - (conn->seen >> ZRTT_WINDOW_SHIFT);
 	u32 way;
 
+	if (zrtt_conn_silent(conn, seen) <= ZRTT_CLOCK_LAG_EPOCHS)
+		return;
 	conn->seen = seen;
 	if (!windows)
 		return;
@@ -207,12 +222,12 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 				    const struct zrtt_echo *pkt, u32 now_us,
 				    u32 epoch, u32 *rtt_us)
 {
-	struct zrtt_conn *victim, *conn;
+	struct zrtt_conn *evicted, *conn;
 	u8 back = !pkt->way;
 
-	conn = zrtt_conn_find(set, pkt->tag, (u16)epoch, &victim);
+	conn = zrtt_conn_find(set, pkt->tag, (u16)epoch, &evicted);
 	if (!conn) {
-		conn = victim;
+		conn = evicted;
 		*conn = (struct zrtt_conn) { .tag = pkt->tag, .seen = (u16)epoch };
 	}
 	zrtt_conn_age(conn, (u16)epoch);
@@ -229,9 +244,9 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 static inline void zrtt_conn_left(struct zrtt_conn *set, u32 tag, u8 way,
 				  u32 now_us, u32 epoch)
 {
-	struct zrtt_conn *victim, *conn;
+	struct zrtt_conn *evicted, *conn;
 
-	conn = zrtt_conn_find(set, tag, (u16)epoch, &victim);
+	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
 	if (!conn || conn->probe[way] != ZRTT_PROBE_QUEUED)
 		return;
 	conn->probe[way] = ZRTT_PROBE_FLYING;

@@ -44,6 +44,24 @@ static inline u64 zrtt_hash_pair(const u32 *key, u32 one, u32 other)
 	return (u64)(u32)(one + key[0]) * (u32)(other + key[1]);
 }
 
+static inline u32 zrtt_hash_finish(const struct zrtt_hash_key *key, u64 sum)
+{
+	sum ^= sum >> 32;
+	return (u32)((sum * key->multiplier) >> 32) | ZRTT_TAG;
+}
+
+/* What zrtt_hash_flow() returns for a packet of IPv4 with ports. */
+static inline u32 zrtt_hash_ipv4(const struct zrtt_hash_key *key,
+				 const struct zrtt_packet *p, const u8 *data)
+{
+	const u8 *ip = data + p->ip_off + ZRTT_IPV4_ADDRESSES;
+	u32 ports = zrtt_hash_load(data + p->l4_off);
+
+	return zrtt_hash_finish(key, zrtt_hash_pair(key->words, ports, 4 << 8 | p->proto) +
+				     zrtt_hash_pair(key->words + 2, zrtt_hash_load(ip),
+						    zrtt_hash_load(ip + 4)));
+}
+
 /**
  * zrtt_hash_flow() - the flow of a packet
  * @key: secret
@@ -71,8 +89,7 @@ static inline u32 zrtt_hash_flow(const struct zrtt_hash_key *key,
 			sum += zrtt_hash_pair(key->words + i, zrtt_hash_load(ip),
 					      zrtt_hash_load(ip + 4));
 	}
-	sum ^= sum >> 32;
-	return (u32)((sum * key->multiplier) >> 32) | ZRTT_TAG;
+	return zrtt_hash_finish(key, sum);
 }
 
 #endif

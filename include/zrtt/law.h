@@ -2,16 +2,17 @@
 /*
  * From P_b to a flow's P_i, and from P_i to a verdict.
  *
- *   P_i = P_b (RTT_avg / RTT_i)^alpha (r_i / r_avg)^feedback
+ *   P_i = P_b norm (RTT_avg / RTT_i)^alpha (r_i / due)^feedback penalty_i
  *
- * BLUE has neither factor, MRTT alpha 2, the paper eq. (5), PRTO Padhye's
+ * BLUE has none of these factors, MRTT alpha 2, the paper eq. (5), PRTO Padhye's
  * throughput equation in place of the power. The weight P_i / P_b costs
  * logarithms, so it is computed once per flow and epoch, never per packet.
  *
- * Mode zrtt adds what a router needs and a paper does not: weights whose mean
- * over packets is 1, so that the controller's loop gain does not depend on who
- * sends; drops as odds, so that no P_i reaches 1; and a price for flows that get
- * more than others whatever their P_i.
+ * Mode zrtt: the RTT is feed-forward, it says where a flow starts. Rate and penalty
+ * are feedback, proportional and integral, and say where it ends: at the due share,
+ * the mean rate of the flows that are held back. The norm makes the mean weight of
+ * packets 1, so that the controller's loop gain does not depend on who sends; drops
+ * are odds, so that no P_i reaches 1.
  */
 #ifndef _ZRTT_LAW_H
 #define _ZRTT_LAW_H
@@ -20,9 +21,9 @@
 #include "fixed.h"
 #include "table.h"
 
+/* enum tc_zrtt_alpha */
 enum zrtt_alpha_kind {
 	ZRTT_ALPHA_CAPPED,
-	ZRTT_ALPHA_AUTO,
 	ZRTT_ALPHA_PAPER,
 	ZRTT_ALPHA_FIXED,
 };
@@ -38,31 +39,16 @@ enum zrtt_verdict {
 #define ZRTT_WEIGHT_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
 #define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
 
-/* alpha auto: the exponent moves against the slope of log rate over log RTT, by
- * this share of it per regression. The ridge, a spread of RTTs of 9 % added to
- * the real one, keeps flows of equal RTT from finding a slope in noise.
- */
-#define ZRTT_FIT_GAIN_SHIFT	4
-#define ZRTT_FIT_EPOCHS		4	/* a regression per 0.5 s */
-#define ZRTT_FIT_RIDGE		16	/* (0.125 octaves)^2, Q5 squared */
-#define ZRTT_FIT_START		((s32)ZRTT_Q16_ONE)
-#define ZRTT_FIT_LEAK_SHIFT	2	/* above its bound it comes back by 1/4 */
-
 /* Mean weight: 1/512 per update of 16 ms, 8 s, slower than any flow's loop. */
 #define ZRTT_NORM_SHIFT		9
 
-/* The price: an integral of log r_i / r_avg, 1/16 per epoch, from 1 to 2^6. It takes
- * what RTT, alpha and feedback leave: where the RTT is not known or a lie, alpha is
- * not found yet, or the sender does not heed marks.
+/* The penalty: an integral of log2 r_i / due, at most an octave of it, times a gain: a
+ * third of the marks that a flow of the due share expects in an epoch, and 1/16 at most.
+ * Where marks are seconds apart, senders have not answered the last ones yet.
  */
-#define ZRTT_PRICE_GAIN_SHIFT	4
-#define ZRTT_PRICE_FRAC		13
-#define ZRTT_PRICE_MAX		(6 << ZRTT_PRICE_FRAC)
-
-/* The usual price, which new flows pay, too: a moving average over the books of
- * flows above half of r_avg.
- */
-#define ZRTT_USUAL_SHIFT	6
+#define ZRTT_PENALTY_MAX	(14 << ZRTT_Q16)	/* 2^-14 .. 2^14 */
+#define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
+#define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
 
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
@@ -75,12 +61,12 @@ enum zrtt_verdict {
  * @padhye: PRTO's ratio instead of the power
  * @alpha_kind: enum zrtt_alpha_kind
  * @alpha_q16: exponent of ZRTT_ALPHA_FIXED
- * @alpha_max_q16: cap of ZRTT_ALPHA_CAPPED and _AUTO
+ * @alpha_max_q16: cap of ZRTT_ALPHA_CAPPED
  * @pth_q30: P_th
  * @feedback: exponent of the rate feedback
  * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
  * @tuned: mode zrtt's own: marks spaced by an accumulator instead of drawn at
- *	random, mean weight 1, drops as odds, a price for more than r_avg
+ *	random, mean weight 1, drops as odds, a penalty for more than the due share
  * @clamp: bound what an unconfirmed hint does
  */
 struct zrtt_law_params {
@@ -99,13 +85,12 @@ struct zrtt_law_params {
  * struct zrtt_law - what every flow's weight is computed from, set per tick
  * @alpha_q16: exponent in use
  * @log_rtt: log2 of RTT_avg in microseconds, Q16
- * @log_rate: log2 of r_avg in bytes per epoch, Q16
- * @usual_q13: the usual price: log2 of a factor of P_i, Q13
+ * @log_due: log2 of the due share in bytes per epoch, Q16
+ * @due: the same, bytes per epoch
+ * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16
  * @p_q30: P_b
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
- * @fit_epoch: epoch of the last regression
- * @fit_q16: exponent that the regressions found
  * @log_norm: log2 of the factor that makes the mean weight 1, Q16
  * @weights: sum of weights over the packets since the last tick, Q16
  * @weighed: number of these packets
@@ -113,13 +98,12 @@ struct zrtt_law_params {
 struct zrtt_law {
 	u32 alpha_q16;
 	s32 log_rtt;
-	s32 log_rate;
-	s32 usual_q13;
+	s32 log_due;
+	u32 due;
+	u32 gain_q16;
 	u32 p_q30;
 	u32 rtt_avg_us;
 	u32 queue_us;
-	u32 fit_epoch;
-	s32 fit_q16;
 	s32 log_norm;
 	u64 weights;
 	u32 weighed;
@@ -143,64 +127,32 @@ static inline u32 zrtt_alpha_capped(u32 pth_q30, u32 p_avg_q30, u32 cap_q16)
 	return alpha_q16 < cap_q16 ? alpha_q16 : cap_q16;
 }
 
-/*
- * Least squares over the live flows: the slope of log rate over log RTT is
- * negative while long RTTs lose. Return: its share to add to alpha, Q16.
- */
-static inline s32 zrtt_fit_step(const struct zrtt_table *t)
-{
-	s64 n = t->fit_n;
-	s64 var = n * t->fit_xx - t->fit_x * t->fit_x + n * n * ZRTT_FIT_RIDGE;
-	s64 cov = n * t->fit_xy - t->fit_x * t->fit_y;
-	s32 log_slope;
-	u32 slope_q16;
-
-	if (!cov)
-		return 0;
-	log_slope = zrtt_log2(cov < 0 ? -cov : cov) - zrtt_log2(var);
-	slope_q16 = zrtt_exp2(zrtt_clamp_log(log_slope, ZRTT_TRUST_LOG_MAX));
-	slope_q16 >>= ZRTT_FIT_GAIN_SHIFT;
-	return cov < 0 ? (s32)slope_q16 : -(s32)slope_q16;
-}
-
-/* The exponent of the regression, not above @cap_q16. What was learnt outlives a
- * short time of high P_b, but does not wind up above the bound.
- */
-static inline u32 zrtt_alpha_auto(struct zrtt_law *law,
-				  const struct zrtt_table *t, u32 cap_q16,
-				  u32 epoch)
-{
-	s32 above_q16, step_q16;
-
-	if (!law->fit_epoch)
-		law->fit_q16 = ZRTT_FIT_START;
-	if (epoch - law->fit_epoch >= ZRTT_FIT_EPOCHS) {
-		law->fit_epoch = epoch;
-		above_q16 = law->fit_q16 - (s32)cap_q16;
-		step_q16 = zrtt_fit_step(t);
-		if (above_q16 >= 0 && step_q16 >= 0)
-			step_q16 = -(above_q16 >> ZRTT_FIT_LEAK_SHIFT);
-		law->fit_q16 += step_q16;
-		if (law->fit_q16 < 0)
-			law->fit_q16 = 0;
-	}
-	return (u32)law->fit_q16 < cap_q16 ? (u32)law->fit_q16 : cap_q16;
-}
-
 /* The exponent of the moment. */
-static inline u32 zrtt_alpha(const struct zrtt_law_params *params,
-			     struct zrtt_law *law, const struct zrtt_table *t,
-			     u32 p_avg_q30, u32 epoch)
+static inline u32 zrtt_alpha(const struct zrtt_law_params *params, u32 p_avg_q30)
 {
 	u32 cap_q16 = params->alpha_kind == ZRTT_ALPHA_PAPER ?
 		      ZRTT_ALPHA_PAPER_MAX : params->alpha_max_q16;
 
 	if (params->alpha_kind == ZRTT_ALPHA_FIXED)
 		return params->alpha_q16;
-	cap_q16 = zrtt_alpha_capped(params->pth_q30, p_avg_q30, cap_q16);
-	if (params->alpha_kind == ZRTT_ALPHA_AUTO)
-		return zrtt_alpha_auto(law, t, cap_q16, epoch);
-	return cap_q16;
+	return zrtt_alpha_capped(params->pth_q30, p_avg_q30, cap_q16);
+}
+
+/* The due share, a max-min fair one: the geometric mean, which the integral of
+ * logarithms holds flows at, of the rates of those that are held back. While nobody is,
+ * it stays what it was.
+ */
+static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_table *t, u32 p_q30)
+{
+	u64 gain_q16;
+
+	if (!t->counted)
+		return;
+	law->log_due = (s32)div_s64(t->sum_log_rate, t->counted);
+	law->due = zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16));
+	gain_q16 = ((u64)p_q30 * law->due) >> (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
+	law->gain_q16 = gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 :
+			ZRTT_PENALTY_GAIN_MAX;
 }
 
 /* Move the mean weight of the packets since the last tick towards 1. */
@@ -227,17 +179,15 @@ static inline void zrtt_law_normalise(struct zrtt_law *law)
  * @p_q30: P_b
  * @p_avg_q30: its EWMA
  * @queue_us: smoothed sojourn
- * @epoch: now
  */
 static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 				 struct zrtt_law *law, const struct zrtt_table *t,
-				 u32 p_q30, u32 p_avg_q30, u32 queue_us, u32 epoch)
+				 u32 p_q30, u32 p_avg_q30, u32 queue_us)
 {
 	u32 with_rtt = t->live - t->by_source[ZRTT_RTT_NONE];
 
-	law->alpha_q16 = zrtt_alpha(params, law, t, p_avg_q30, epoch);
-	if (t->rated)
-		law->log_rate = zrtt_log2(t->sum_rate) - zrtt_log2(t->rated);
+	law->alpha_q16 = zrtt_alpha(params, p_avg_q30);
+	zrtt_law_due(law, t, p_q30);
 	if (params->tuned)
 		zrtt_law_normalise(law);
 	if (with_rtt) {
@@ -319,10 +269,10 @@ static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
  * zrtt_weight() - P_i / P_b of a flow
  * @params: parameters
  * @law: state of the last tick
- * @f: flow, its books just closed
+ * @f: flow, just updated
  *
- * A flow without an RTT counts as one of RTT_avg, one without a rate as one of
- * r_avg. Return: Q16, 2^-15 .. 2^15.
+ * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
+ * share. Return: Q16, 2^-15 .. 2^15.
  */
 static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      const struct zrtt_law *law,
@@ -339,12 +289,11 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 		if (params->clamp && f->source == ZRTT_RTT_HINT && !f->passive_us)
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
-	if (params->feedback && f->rate && law->log_rate)
+	if (params->feedback && f->rate && law->log_due)
 		log_weight += (s32)params->feedback *
-			      (zrtt_log2(f->rate) - law->log_rate);
+			      (zrtt_log2(f->rate) - law->log_due);
 	if (params->tuned)
-		log_weight += law->log_norm +
-			      ((s32)f->price_q13 << (ZRTT_Q16 - ZRTT_PRICE_FRAC));
+		log_weight += law->log_norm + f->penalty_q16;
 	return zrtt_exp2(zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX));
 }
 
@@ -356,60 +305,48 @@ static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
 }
 
 /**
- * zrtt_pass_share() - what is left of a flow that is dropped
- * @params: parameters
+ * zrtt_drop_odds() - the chance that a packet is dropped where P_i is above mark_max
  * @p_q30: P_i, unbounded
  *
- * Above mark_max, P_i counts as odds: of 1 + P_i packets, one passes. A flow that
- * sends too much keeps a share, and its P_i may rise without bound.
- *
- * Return: share that passes, Q16; 1 where P_i marks.
+ * P_i counts as odds: of 1 + P_i packets, one passes. A flow that sends too much keeps a
+ * share, and its P_i may rise without bound. Return: Q30, below 1.
  */
-static inline u32 zrtt_pass_share(const struct zrtt_law_params *params, u64 p_q30)
+static inline u32 zrtt_drop_odds(u64 p_q30)
 {
-	if (!params->tuned || zrtt_marks(params, p_q30))
-		return ZRTT_Q16_ONE;
-	return zrtt_exp2((ZRTT_P_SHIFT << ZRTT_Q16) - zrtt_log2(p_q30 + ZRTT_P_ONE));
+	u32 pass_q16 = zrtt_exp2((ZRTT_P_SHIFT << ZRTT_Q16) -
+				 zrtt_log2(p_q30 + ZRTT_P_ONE));
+
+	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
 }
 
 /**
- * zrtt_set_price() - raise or lower a flow's price
- * @params: parameters
- * @law: state, the usual price is updated
- * @f: flow, whose books just closed
- * @epochs: that were in them, 1 or more
+ * zrtt_penalise() - raise or lower a flow's penalty
+ * @law: state
+ * @f: flow, just updated
+ * @epochs: since its update before, 1 or more
  *
- * A young flow pays what is usual: where all flows have a price, as beside flows
- * that their applications hold back, it would get more than them without.
+ * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
+ * due share must not save up for a burst.
  */
-static inline void zrtt_set_price(const struct zrtt_law_params *params,
-				  struct zrtt_law *law, struct zrtt_flow *f,
-				  u32 epochs)
+static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
-	s32 over = zrtt_log2(f->passed) - law->log_rate;
-	s32 price_q13 = f->price_q13;
+	s64 step_q16;
 
-	if (!params->tuned || !law->log_rate)
+	if (!f->counts || !law->log_due)
 		return;
-	if (!zrtt_flow_mature(f)) {
-		f->price_q13 = law->usual_q13;
-		return;
-	}
-	if (over > -(s32)ZRTT_Q16_ONE)
-		law->usual_q13 += (price_q13 - law->usual_q13) >> ZRTT_USUAL_SHIFT;
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
-	price_q13 += (s32)epochs * zrtt_clamp_log(over, ZRTT_Q16_ONE) >>
-		     (ZRTT_Q16 - ZRTT_PRICE_FRAC + ZRTT_PRICE_GAIN_SHIFT);
-	if (price_q13 < 0)
-		price_q13 = 0;
-	f->price_q13 = price_q13 < ZRTT_PRICE_MAX ? price_q13 : ZRTT_PRICE_MAX;
+	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
+	step_q16 = (step_q16 * law->gain_q16 * epochs) >> ZRTT_Q16;
+	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
+		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
+	f->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);
 }
 
 /* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do
  * not count: the rest must be marked as if they were not there.
  */
-static inline void zrtt_weigh(struct zrtt_law *law, u32 weight_q16, bool marks)
+static inline void zrtt_count_weight(struct zrtt_law *law, u32 weight_q16, bool marks)
 {
 	if (!marks)
 		return;
@@ -439,8 +376,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 	u64 chance_q30 = p_q30;
 
 	if (params->tuned && !marks)
-		chance_q30 = ZRTT_P_ONE - ((u64)zrtt_pass_share(params, p_q30) <<
-					   (ZRTT_P_SHIFT - ZRTT_Q16));
+		chance_q30 = zrtt_drop_odds(p_q30);
 	chance_q30 *= segs;
 
 	if (params->tuned && chance_q30 <= ZRTT_SPACE_MAX) {
@@ -452,6 +388,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 	} else if ((rnd >> 2) >= chance_q30) {
 		return ZRTT_PASS;
 	}
+	f->hit = 1;
 	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 

@@ -47,11 +47,11 @@
 #define ZRTT_IPV4_PLAIN		0x45	/* first byte of a header without options */
 #define ZRTT_TCP_BYTES		20
 #define ZRTT_TCP_TIMED_BYTES	32	/* with timestamps and nothing else */
-#define ZRTT_PLAIN_OFF_MAX	64	/* network header of a plain packet ... */
-#define ZRTT_PLAIN_BYTES	56	/* ... and bytes of it that must be there */
+#define ZRTT_PLAIN_OFF_MAX	64	/* network header of a plain packet */
 #define ZRTT_IPV6_OPT_BYTES	2	/* in front of an extension header's options */
 #define ZRTT_IPV6_EXT_MIN	8	/* bytes of the shortest extension header */
 
+#define ZRTT_IPV6_NEXTHDR	6	/* offset in the header */
 #define ZRTT_IPV4_ADDRESSES	12	/* offset in the header, source first */
 #define ZRTT_IPV6_ADDRESSES	8
 
@@ -63,6 +63,7 @@
 #define ZRTT_TIMESTAMPS_WORD	0x0101080a
 #define ZRTT_TIMESTAMPS_KIND	8
 #define ZRTT_TIMESTAMPS_LEN	10
+#define ZRTT_TCP_AO_KIND	29	/* RFC 5925 */
 
 /**
  * struct zrtt_wanted - what to look for
@@ -90,7 +91,7 @@ struct zrtt_wanted {
  * @tcp_flags: flags byte of the TCP header, 0 = not TCP
  * @ect: the packet can be marked
  * @pppoe: a PPPoE header stands before the IP header
- * @sealed: AH may cover the header of the hint, which thus must not change
+ * @sealed: AH or TCP-AO may cover the hint, which thus must not change
  * @hint_in_tcp: the hint is a TCP option
  * @hint_bad: malformed options, or a malformed hint
  * @timed: @tsval and @tsecr were found
@@ -118,20 +119,51 @@ struct zrtt_packet {
 	u32 tsecr;
 };
 
-/* The bytes of a packet that may be read. */
+/**
+ * struct zrtt_bytes - the bytes of a packet that may be read
+ * @data: the first of them
+ * @len: their number
+ * @cut: zrtt_has() was asked for more
+ */
 struct zrtt_bytes {
 	const u8 *data;
 	u32 len;
+	bool cut;
 };
 
-static inline bool zrtt_has(const struct zrtt_bytes *b, u32 off, u32 len)
+static inline bool zrtt_has(struct zrtt_bytes *b, u32 off, u32 len)
 {
-	return off + len <= b->len;
+	if (off + len <= b->len)
+		return true;
+	b->cut = true;
+	return false;
 }
 
 static inline u32 zrtt_get32(const u8 *p)
 {
 	return (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];
+}
+
+/* High bits of a TCP packet's sequence number as they lie in it; 0 if it is not TCP. */
+static inline u16 zrtt_tcp_seq_high(const struct zrtt_packet *p, const u8 *data)
+{
+	u16 high;
+
+	if (!p->tcp_flags)
+		return 0;
+	__builtin_memcpy(&high, data + p->l4_off + 4, sizeof(high));
+	return high;
+}
+
+/* Sequence and acknowledgment number of a TCP packet whose flags were found. */
+static inline u32 zrtt_tcp_seq(const struct zrtt_packet *p, const u8 *data)
+{
+	return zrtt_get32(data + p->l4_off + 4);
+}
+
+static inline u32 zrtt_tcp_ack(const struct zrtt_packet *p, const u8 *data)
+{
+	return zrtt_get32(data + p->l4_off + 8);
 }
 
 /* The first hint of a packet counts. */
@@ -178,8 +210,27 @@ static inline void zrtt_parse_timestamps(struct zrtt_packet *p, const u8 *area,
 	}
 }
 
+/* Is there a TCP-AO among @len bytes of options? Its MAC may cover the others, or not:
+ * that is configured at both ends. That of RFC 2385 (MD5) never does.
+ */
+static inline bool zrtt_tcp_sealed(const u8 *area, u32 len)
+{
+	u32 off = 0;
+
+	while (off + 1 < len && area[off]) {
+		u8 step = area[off] == 1 ? 1 : area[off + 1];
+
+		if (area[off] == ZRTT_TCP_AO_KIND)
+			return true;
+		if (!step || (step == 1 && area[off] != 1))
+			return false;
+		off += step;
+	}
+	return false;
+}
+
 static inline void zrtt_parse_tcp_options(struct zrtt_packet *p,
-					  const struct zrtt_bytes *b,
+					  struct zrtt_bytes *b,
 					  const struct zrtt_wanted *wanted, u32 off,
 					  u32 len)
 {
@@ -200,9 +251,10 @@ static inline void zrtt_parse_tcp_options(struct zrtt_packet *p,
 	status = zrtt_hint_tcp(area, len, &hint);
 	zrtt_note_hint(p, status, &hint, off);
 	p->hint_in_tcp = status == ZRTT_HINT_OK;
+	p->sealed = p->hint_in_tcp && zrtt_tcp_sealed(area, len);
 }
 
-static inline void zrtt_parse_tcp(struct zrtt_packet *p, const struct zrtt_bytes *b,
+static inline void zrtt_parse_tcp(struct zrtt_packet *p, struct zrtt_bytes *b,
 				  const struct zrtt_wanted *wanted, u32 off)
 {
 	u32 len;
@@ -216,7 +268,7 @@ static inline void zrtt_parse_tcp(struct zrtt_packet *p, const struct zrtt_bytes
 				       len - ZRTT_TCP_BYTES);
 }
 
-static inline void zrtt_parse_l4(struct zrtt_packet *p, const struct zrtt_bytes *b,
+static inline void zrtt_parse_l4(struct zrtt_packet *p, struct zrtt_bytes *b,
 				 const struct zrtt_wanted *wanted, u32 off)
 {
 	switch (p->proto) {
@@ -237,7 +289,7 @@ static inline void zrtt_parse_l4(struct zrtt_packet *p, const struct zrtt_bytes 
 		zrtt_parse_tcp(p, b, wanted, off);
 }
 
-static inline void zrtt_parse_ipv4(struct zrtt_packet *p, const struct zrtt_bytes *b,
+static inline void zrtt_parse_ipv4(struct zrtt_packet *p, struct zrtt_bytes *b,
 				   const struct zrtt_wanted *wanted, u32 off)
 {
 	const u8 *ip = b->data + off;
@@ -269,7 +321,7 @@ static inline void zrtt_parse_ipv4(struct zrtt_packet *p, const struct zrtt_byte
 
 /* A hop-by-hop or destination options header of @len bytes at @off. */
 static inline void zrtt_parse_ipv6_options(struct zrtt_packet *p,
-					   const struct zrtt_bytes *b,
+					   struct zrtt_bytes *b,
 					   const struct zrtt_wanted *wanted, u32 off,
 					   u32 len)
 {
@@ -290,7 +342,7 @@ static inline void zrtt_parse_ipv6_options(struct zrtt_packet *p,
 }
 
 /* May AH follow, whose checksum covers all headers before it? */
-static inline bool zrtt_ipv6_sealed(const struct zrtt_bytes *b, u32 off, u8 next)
+static inline bool zrtt_ipv6_sealed(struct zrtt_bytes *b, u32 off, u8 next)
 {
 	if (next == ZRTT_PROTO_FRAGMENT)
 		next = zrtt_has(b, off, 1) ? b->data[off] : ZRTT_PROTO_AH;
@@ -305,7 +357,7 @@ static inline bool zrtt_ipv6_sealed(const struct zrtt_bytes *b, u32 off, u8 next
 	return false;
 }
 
-static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_bytes *b,
+static inline void zrtt_parse_ipv6(struct zrtt_packet *p, struct zrtt_bytes *b,
 				   const struct zrtt_wanted *wanted, u32 off)
 {
 	const u8 *ip = b->data + off;
@@ -317,8 +369,8 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_byte
 	p->ip_off = (u16)off;
 	p->version = 6;
 	p->ect = ip[1] >> 4 & 3;
-	p->nexthdr_off = (u16)(off + 6);
-	next = ip[6];
+	p->nexthdr_off = (u16)(off + ZRTT_IPV6_NEXTHDR);
+	next = ip[ZRTT_IPV6_NEXTHDR];
 	off += ZRTT_IPV6_BYTES;
 
 	for (i = 0; i < ZRTT_IPV6_HEADERS_MAX; i++) {
@@ -339,77 +391,116 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, const struct zrtt_byte
 	zrtt_parse_l4(p, b, wanted, off);
 }
 
-/* TCP options that nobody looks at: none, or timestamps and nothing else. */
-static inline bool zrtt_tcp_plain(const struct zrtt_wanted *wanted, const u8 *tcp)
+/* Is there nothing to look for in TCP's or UDP's header, of which @room bytes can be
+ * read, ZRTT_TCP_BYTES or more? In TCP's there is if it has other options than
+ * timestamps.
+ */
+static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
+				 const u8 *l4, u32 room)
 {
-	u32 len = (tcp[12] >> 4) * 4;
+	u32 words = l4[12] >> 4;
 
-	return len <= ZRTT_TCP_BYTES ||
-	       (len == ZRTT_TCP_TIMED_BYTES && !wanted->timestamps &&
-		zrtt_get32(tcp + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
+	if (unlikely(proto != ZRTT_PROTO_TCP))
+		return proto == ZRTT_PROTO_UDP;
+	return words * 4 <= ZRTT_TCP_BYTES ||
+	       (words * 4 == ZRTT_TCP_TIMED_BYTES && room >= ZRTT_TCP_TIMED_BYTES &&
+		!wanted->timestamps &&
+		zrtt_get32(l4 + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
 }
 
-/* The length of an IPv4 header that has no options, or the hint and nothing else; 0
- * for any other. The bytes of both can be read.
+/* Set @p, but for what is said of a hint and of timestamps, if the packet is IPv4 and
+ * whole, its header has @len bytes, and there is nothing to look for in TCP's or UDP's.
  */
-static inline u32 zrtt_ipv4_plain(const struct zrtt_wanted *wanted, const u8 *ip,
-				  u16 *hint_units)
+static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
+					    const struct zrtt_bytes *b, u32 off, u32 len,
+					    const struct zrtt_wanted *wanted)
 {
-	const u8 *option = ip + ZRTT_IPV4_BYTES;
+	const u8 *ip = b->data + off, *l4 = ip + len;
 
-	*hint_units = 0;
-	if (likely(ip[0] == ZRTT_IPV4_PLAIN))
-		return ZRTT_IPV4_BYTES;
-	if (ip[0] != ZRTT_IPV4_PLAIN + 1 || !wanted->hint ||
-	    option[0] != wanted->ipv4_option || option[1] != ZRTT_HINT_IPV4_LEN)
-		return 0;
-	*hint_units = zrtt_hint_get16(option + 2);
-	return *hint_units && *hint_units <= ZRTT_HINT_MAX ?
-	       ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN : 0;
+	if (unlikely(zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT ||
+		     !zrtt_l4_plain(wanted, ip[9], l4, b->len - off - len)))
+		return false;
+	p->ip_off = (u16)off;
+	p->l4_off = (u16)(off + len);
+	p->version = 4;
+	p->proto = ip[9];
+	p->tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0;
+	p->ect = ip[1] & 3;
+	return true;
 }
 
 /**
  * zrtt_packet_plain() - the same as zrtt_packet_parse() for most packets, and quick
- * @p: set if it is one of them
+ * @p: set if it is one of them; what is said there of a hint and of timestamps is left
+ *	as it was but for @hint_units, which is 0
  * @b: its first bytes
  * @type: EtherType of what is at @off
  * @off: network header
  * @wanted: what to look for
  *
- * Most packets are IPv4 and whole, with no option but the hint, and UDP or TCP without
- * options of interest. Return: whether this one is.
+ * Most packets are IPv4 and whole, without options, and UDP or TCP without options of
+ * interest. No byte is asked for that TCP may lack: a segment of a GSO packet has its
+ * headers in one piece and no more, an acknowledgment ends with them.
+ *
+ * Return: whether this packet is one.
  */
-static inline bool zrtt_packet_plain(struct zrtt_packet *p, const struct zrtt_bytes *b,
-				     u16 type, u32 off,
-				     const struct zrtt_wanted *wanted)
+static __always_inline bool zrtt_packet_plain(struct zrtt_packet *p,
+					      const struct zrtt_bytes *b, u16 type,
+					      u32 off, const struct zrtt_wanted *wanted)
 {
-	const u8 *ip = b->data + off, *l4;
-	u16 units;
-	u32 len;
-
 	if (unlikely(type != ZRTT_TYPE_IPV4 || off > ZRTT_PLAIN_OFF_MAX ||
-		     !zrtt_has(b, off, ZRTT_PLAIN_BYTES)))
+		     b->len < off + ZRTT_IPV4_BYTES + ZRTT_TCP_BYTES ||
+		     b->data[off] != ZRTT_IPV4_PLAIN))
 		return false;
-	len = zrtt_ipv4_plain(wanted, ip, &units);
-	if (unlikely(!len || zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT))
+	p->hint_units = 0;
+	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES, wanted);
+}
+
+/* The same for IPv4 with a hint and no other option. Sets all of @p. */
+static inline bool zrtt_packet_hinted(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				      u16 type, u32 off,
+				      const struct zrtt_wanted *wanted)
+{
+	const u8 *option = b->data + off + ZRTT_IPV4_BYTES;
+	u16 units;
+
+	if (type != ZRTT_TYPE_IPV4 || !wanted->hint || off > ZRTT_PLAIN_OFF_MAX ||
+	    b->len < off + ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN + ZRTT_TCP_BYTES ||
+	    b->data[off] != ZRTT_IPV4_PLAIN + 1 ||
+	    option[0] != wanted->ipv4_option || option[1] != ZRTT_HINT_IPV4_LEN)
 		return false;
-	l4 = ip + len;
-	if (ip[9] == ZRTT_PROTO_TCP ? !zrtt_tcp_plain(wanted, l4) :
-				      ip[9] != ZRTT_PROTO_UDP)
+	units = zrtt_hint_get16(option + 2);
+	if (!units || units > ZRTT_HINT_MAX)
+		return false;
+	*p = (struct zrtt_packet) {
+		.hint_units = units,
+		.hint_off = (u16)(off + ZRTT_IPV4_BYTES),
+		.hint_len = ZRTT_HINT_IPV4_LEN,
+	};
+	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN, wanted);
+}
+
+/* The same for IPv6 without extension headers. Sets all of @p. */
+static inline bool zrtt_packet_plain6(struct zrtt_packet *p, const struct zrtt_bytes *b,
+				      u16 type, u32 off,
+				      const struct zrtt_wanted *wanted)
+{
+	const u8 *ip = b->data + off, *l4 = ip + ZRTT_IPV6_BYTES;
+	u32 l4_off = off + ZRTT_IPV6_BYTES;
+
+	if (type != ZRTT_TYPE_IPV6 || off > ZRTT_PLAIN_OFF_MAX ||
+	    b->len < l4_off + ZRTT_TCP_BYTES || ip[0] >> 4 != 6 ||
+	    !zrtt_l4_plain(wanted, ip[ZRTT_IPV6_NEXTHDR], l4, b->len - l4_off))
 		return false;
 	*p = (struct zrtt_packet) {
 		.ip_off = (u16)off,
-		.l4_off = (u16)(off + len),
-		.version = 4,
-		.proto = ip[9],
-		.tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0,
-		.ect = ip[1] & 3,
+		.l4_off = (u16)l4_off,
+		.nexthdr_off = (u16)(off + ZRTT_IPV6_NEXTHDR),
+		.version = 6,
+		.proto = ip[ZRTT_IPV6_NEXTHDR],
+		.tcp_flags = ip[ZRTT_IPV6_NEXTHDR] == ZRTT_PROTO_TCP ? l4[13] : 0,
+		.ect = ip[1] >> 4 & 3,
 	};
-	if (unlikely(units)) {
-		p->hint_units = units;
-		p->hint_off = (u16)(off + ZRTT_IPV4_BYTES);
-		p->hint_len = ZRTT_HINT_IPV4_LEN;
-	}
 	return true;
 }
 
@@ -421,9 +512,10 @@ static inline bool zrtt_packet_plain(struct zrtt_packet *p, const struct zrtt_by
  * @off: network header, or VLAN tag
  * @wanted: what to look for
  *
- * Reads nothing beyond @b, whatever the lengths in it say.
+ * Reads nothing beyond @b, whatever the lengths in it say. Return: false if the
+ * headers go on behind @b.
  */
-static inline void zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_bytes *b,
+static inline bool zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_bytes *b,
 				     u16 type, u32 off,
 				     const struct zrtt_wanted *wanted)
 {
@@ -437,7 +529,7 @@ static inline void zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_by
 	for (i = 0; i < ZRTT_VLAN_TAGS_MAX &&
 	     (type == ZRTT_TYPE_VLAN || type == ZRTT_TYPE_QINQ); i++) {
 		if (!zrtt_has(&head, off, ZRTT_VLAN_BYTES))
-			return;
+			return false;
 		type = zrtt_hint_get16(head.data + off + 2);
 		off += ZRTT_VLAN_BYTES;
 	}
@@ -452,6 +544,7 @@ static inline void zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_by
 		zrtt_parse_ipv4(p, &head, wanted, off);
 	else if (type == ZRTT_TYPE_IPV6)
 		zrtt_parse_ipv6(p, &head, wanted, off);
+	return !head.cut;
 }
 
 #endif

@@ -2,11 +2,13 @@
 /*
  * The fixed table that holds the flows, and what they sum up to.
  *
- * A flow closes its own books at the first packet of an epoch or later, and the
- * sums behind the averages are kept incrementally, so there is no timer and no
- * walk over the table. Live flows (seen in the last 2 s) form a list ordered by
- * their latest books; the ones that fell silent are taken off its old end, a few
- * at a time.
+ * A flow is updated by its own first packet of an epoch or later, and the sums behind the
+ * averages are kept incrementally, so there is no timer and no walk over the table. Live
+ * flows (seen in the last 2 s) form a list ordered by their last update; the ones that
+ * fell silent are taken off its old end, a few at a time.
+ *
+ * A table of another size takes the flows over a few at a time, so that packets need not
+ * wait: meanwhile there are two, and a flow is in one of them.
  */
 #ifndef _ZRTT_TABLE_H
 #define _ZRTT_TABLE_H
@@ -15,40 +17,46 @@
 #include "fixed.h"
 #include "flow.h"
 
-#define ZRTT_WAYS		8	/* slots of a set, all that a lookup visits */
+#define ZRTT_WAYS		8	/* slots of a bucket, all that a lookup visits */
 #define ZRTT_NO_SLOT		(~0U)
 
-/* Silent flows retired when books close, so that no fewer go than come, and per tick,
- * for when few are left to close any.
+/* Silent flows retired per update of a flow, so that no fewer go than come, and per tick,
+ * for when few flows are updated.
  */
-#define ZRTT_EXPIRE_BOOKS	2
+#define ZRTT_EXPIRE_UPDATE	2
 #define ZRTT_EXPIRE_TICK	256
 
-/* Books are open for an epoch, and for one more per 1024 live flows, up to 8: the more
- * flows there are, the fewer packets each has in an epoch, and the less one of them
- * matters. Else each packet of 10000 flows would close some.
+/* Flows, or slots without one, that a step of a move visits. The lock is held for one
+ * step, and each visit costs up to a dozen cache misses.
  */
-#define ZRTT_BOOKS_FLOWS_SHIFT	10
-#define ZRTT_BOOKS_EPOCHS	8
+#define ZRTT_MOVE_STEP		128
+
+/* A flow is updated each epoch, and an epoch later per 1024 live flows, up to 8: the more
+ * flows there are, the fewer packets each has in an epoch, and the less one of them
+ * matters. Else each packet of 10000 flows would update one.
+ */
+#define ZRTT_UPDATE_FLOWS_SHIFT	10
+#define ZRTT_UPDATE_EPOCHS	8
 
 /**
  * struct zrtt_table - the flow table and what its live flows sum up to
- * @slots: @mask + 1 slots, ZRTT_WAYS to a set, owned by the caller
+ * @slots: @mask + 1 slots, ZRTT_WAYS to a bucket, owned by the caller
  * @mask: number of slots - 1
  * @unused: slots never used: none is ever given back
  * @oldest: end of the list of live flows that expires first
  * @newest: the other end
- * @books_epochs: for how long books are open
+ * @from: table whose flows are on the way to this one, or NULL; what counts there are its
+ *	slots and its list, all sums are here
+ * @left: slots that such a table has yet to show
+ * @update_epochs: least epochs from one update of a flow to the next
  * @live: number of live flows
  * @by_source: live flows by enum zrtt_rtt_source
- * @rated: mature live flows that are not thin, those that count in r_avg
- * @sum_rate: sum of passed: a flood must not raise r_avg by what it loses
+ * @counted: live flows that count in the due share
+ * @sum_rate: sum of their rates
+ * @sum_log_rate: sum of the log2 of each, Q16
+ * @due: the due share of the last tick, bytes per epoch, 0 = not known
  * @sum_rtt_us: sum of rtt_us over flows that have one
- * @fit_n: mature live flows that have an RTT
- * @fit_x: sum of log RTT
- * @fit_y: sum of log rate
- * @fit_xx: sum of log RTT squared
- * @fit_xy: sum of log RTT * log rate
+ * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
  */
 struct zrtt_table {
@@ -57,17 +65,17 @@ struct zrtt_table {
 	u32 unused;
 	u32 oldest;
 	u32 newest;
-	u32 books_epochs;
+	struct zrtt_table *from;
+	u32 left;
+	u32 update_epochs;
 	u32 live;
 	u32 by_source[ZRTT_RTT_SOURCES];
-	u32 rated;
+	u32 counted;
 	u64 sum_rate;
+	s64 sum_log_rate;
+	u32 due;
 	u64 sum_rtt_us;
-	u32 fit_n;
-	s64 fit_x;
-	s64 fit_y;
-	s64 fit_xx;
-	s64 fit_xy;
+	u32 rtt_avg_us;
 	u64 evicted;
 };
 
@@ -81,7 +89,7 @@ static inline void zrtt_table_init(struct zrtt_table *t,
 		.unused = flows,
 		.oldest = ZRTT_NO_SLOT,
 		.newest = ZRTT_NO_SLOT,
-		.books_epochs = 1,
+		.update_epochs = 1,
 	};
 }
 
@@ -98,6 +106,20 @@ static inline void zrtt_list_add(struct zrtt_table *t, struct zrtt_flow *f)
 	t->newest = slot;
 }
 
+/* At the other end: of all flows on the list, @f was updated first. */
+static inline void zrtt_list_add_oldest(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	u32 slot = (u32)(f - t->slots);
+
+	f->older = ZRTT_NO_SLOT;
+	f->newer = t->oldest;
+	if (t->oldest != ZRTT_NO_SLOT)
+		t->slots[t->oldest].older = slot;
+	else
+		t->newest = slot;
+	t->oldest = slot;
+}
+
 static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
 {
 	if (f->older != ZRTT_NO_SLOT)
@@ -110,59 +132,32 @@ static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
 		t->newest = f->older;
 }
 
-/* A value as the regression sees it: log2 above @pivot, Q5. Pivot and format keep
- * the products of sums over TC_ZRTT_FLOWS_MAX flows inside 63 bits.
- */
-#define ZRTT_FIT_FRAC		5
-#define ZRTT_FIT_RTT_PIVOT	16	/* 65 ms */
-#define ZRTT_FIT_RATE_PIVOT	14	/* 1 Mbit/s */
-
-static inline s32 zrtt_fit_log(u32 x, u32 pivot)
-{
-	return (zrtt_log2(x) - (s32)(pivot << ZRTT_Q16)) >>
-	       (ZRTT_Q16 - ZRTT_FIT_FRAC);
-}
-
-/* Less than a quarter of r_avg: voice, ACKs, what the application holds back. Thin
- * flows say nothing of a fair share.
- */
-static inline bool zrtt_is_thin(const struct zrtt_table *t, u32 passed)
-{
-	return 4ULL * passed * t->rated < t->sum_rate;
-}
-
-/* Put @f into the sums of the regression (@sign 1) or take it out (-1). */
-static inline void zrtt_flow_fit(struct zrtt_table *t, const struct zrtt_flow *f,
-				 s32 sign)
-{
-	s32 x = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
-	s32 y = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
-
-	t->fit_n += sign;
-	t->fit_x += sign * x;
-	t->fit_y += sign * y;
-	t->fit_xx += sign * x * x;
-	t->fit_xy += sign * x * y;
-}
-
-/* Take @f's books out of the sums (@sign -1) or put them in (1). */
+/* Take @f out of the sums (@sign -1) or put it in (1). */
 static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 				   s32 sign)
 {
 	t->live += sign;
 	t->by_source[f->source] += sign;
-	t->rated += f->passed ? sign : 0;
-	t->sum_rate += (s64)sign * f->passed;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
-	if (f->rtt_us && f->rate && zrtt_flow_mature(f))
-		zrtt_flow_fit(t, f, sign);
+	if (!f->counts)
+		return;
+	t->counted += sign;
+	t->sum_rate += (s64)sign * f->rate;
+	t->sum_log_rate += sign * zrtt_log2(f->rate);
+}
+
+/* Retire a flow of @t whose slot is in @place, @t or @t->from. */
+static inline void zrtt_flow_retire_from(struct zrtt_table *t, struct zrtt_table *place,
+					 struct zrtt_flow *f)
+{
+	zrtt_flow_count(t, f, -1);
+	zrtt_list_del(place, f);
+	f->live = 0;
 }
 
 static inline void zrtt_flow_retire(struct zrtt_table *t, struct zrtt_flow *f)
 {
-	zrtt_flow_count(t, f, -1);
-	zrtt_list_del(t, f);
-	f->live = 0;
+	zrtt_flow_retire_from(t, t, f);
 }
 
 static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f)
@@ -172,18 +167,34 @@ static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f)
 	zrtt_list_add(t, f);
 }
 
-/* Retire up to @most flows that were silent for 2 s. */
-static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch, u32 most)
+/* Retire up to @most flows in @place that were silent for 2 s. */
+static inline void zrtt_list_expire(struct zrtt_table *t, struct zrtt_table *place,
+				    u32 epoch, u32 most)
 {
 	u32 i;
 
-	for (i = 0; i < most && t->oldest != ZRTT_NO_SLOT; i++) {
-		struct zrtt_flow *f = &t->slots[t->oldest];
+	for (i = 0; i < most && place->oldest != ZRTT_NO_SLOT; i++) {
+		struct zrtt_flow *f = &place->slots[place->oldest];
 
 		if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
 			return;
-		zrtt_flow_retire(t, f);
+		zrtt_flow_retire_from(t, place, f);
 	}
+}
+
+/* Not inlined, as what few need takes registers from all. */
+static noinline __maybe_unused void
+zrtt_table_expire_from(struct zrtt_table *t, u32 epoch, u32 most)
+{
+	zrtt_list_expire(t, t->from, epoch, most);
+}
+
+/* Retire flows that were silent for 2 s, up to @most of each table. */
+static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch, u32 most)
+{
+	if (unlikely(t->from))
+		zrtt_table_expire_from(t, epoch, most);
+	zrtt_list_expire(t, t, epoch, most);
 }
 
 /**
@@ -193,20 +204,20 @@ static inline void zrtt_table_expire(struct zrtt_table *t, u32 epoch, u32 most)
  */
 static inline void zrtt_table_tick(struct zrtt_table *t, u32 epoch)
 {
-	u32 epochs = 1 + (t->live >> ZRTT_BOOKS_FLOWS_SHIFT);
+	u32 epochs = 1 + (t->live >> ZRTT_UPDATE_FLOWS_SHIFT);
 
-	t->books_epochs = epochs < ZRTT_BOOKS_EPOCHS ? epochs : ZRTT_BOOKS_EPOCHS;
+	t->update_epochs = epochs < ZRTT_UPDATE_EPOCHS ? epochs : ZRTT_UPDATE_EPOCHS;
 	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_TICK);
 }
 
-/* Where a flow is to stand, if it finds the place free. */
-static inline struct zrtt_flow *zrtt_flow_home(const struct zrtt_table *t, u32 tag)
+/* The slot that is tried first. */
+static inline struct zrtt_flow *zrtt_flow_slot(const struct zrtt_table *t, u32 tag)
 {
 	return &t->slots[tag & t->mask];
 }
 
-/* The set of slots, any of which a flow can be in. */
-static inline struct zrtt_flow *zrtt_flow_set(const struct zrtt_table *t, u32 tag)
+/* The bucket: ZRTT_WAYS slots, any of which a flow can be in. */
+static inline struct zrtt_flow *zrtt_flow_bucket(const struct zrtt_table *t, u32 tag)
 {
 	return &t->slots[tag & t->mask & ~(ZRTT_WAYS - 1)];
 }
@@ -214,156 +225,258 @@ static inline struct zrtt_flow *zrtt_flow_set(const struct zrtt_table *t, u32 ta
 /* The slot of a flow that is known, or NULL. */
 static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 tag)
 {
-	struct zrtt_flow *set = zrtt_flow_set(t, tag);
+	struct zrtt_flow *bucket = zrtt_flow_bucket(t, tag);
 	u32 i;
 
 #pragma GCC unroll 8
 	for (i = 0; i < ZRTT_WAYS; i++)
-		if (set[i].tag == tag)
-			return &set[i];
+		if (bucket[i].tag == tag)
+			return &bucket[i];
 	return NULL;
 }
 
-/* A slot of @tag's set that was never used, or NULL. */
-static inline struct zrtt_flow *zrtt_flow_unused(struct zrtt_table *t, u32 tag)
+/* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
+ * NULL.
+ */
+static inline struct zrtt_flow *zrtt_flow_spare(struct zrtt_table *t, u32 tag)
 {
-	struct zrtt_flow *set = zrtt_flow_set(t, tag);
+	struct zrtt_flow *bucket = zrtt_flow_bucket(t, tag);
+	struct zrtt_flow *f, *silent = NULL;
 	u32 i;
 
 	for (i = 0; i < ZRTT_WAYS; i++) {
-		struct zrtt_flow *f = &set[(tag + i) % ZRTT_WAYS];
-
+		f = &bucket[(tag + i) % ZRTT_WAYS];
 		if (!f->tag) {
 			t->unused--;
 			return f;
 		}
+		if (!f->live && !silent)
+			silent = f;
 	}
-	return NULL;
+	return silent;
 }
 
-/* Take a slot from the live flow of a set whose books closed longest ago. */
-static inline struct zrtt_flow *zrtt_flow_evict(struct zrtt_table *t,
-						struct zrtt_flow *set, u32 epoch)
-{
-	struct zrtt_flow *victim = set;
-	u32 i;
-
-	for (i = 1; i < ZRTT_WAYS; i++)
-		if (epoch - set[i].epoch > epoch - victim->epoch)
-			victim = &set[i];
-	if (epoch - victim->epoch <= ZRTT_LIVE_EPOCHS)
-		t->evicted++;
-	zrtt_flow_retire(t, victim);
-	return victim;
-}
-
-/* The slot for a flow that has none: one never used, else that of a flow that is
- * not live, else of a live one. It is in no sum afterwards.
+/* The slot for a flow that has none: a spare one, else that of the live flow whose last
+ * update is the oldest. It is in no sum afterwards.
  */
-static inline struct zrtt_flow *zrtt_flow_victim(struct zrtt_table *t, u32 tag,
-						 u32 epoch)
+static noinline __maybe_unused struct zrtt_flow *
+zrtt_flow_evict(struct zrtt_table *t, u32 tag, u32 epoch)
 {
-	struct zrtt_flow *set = zrtt_flow_set(t, tag);
-	struct zrtt_flow *f;
+	struct zrtt_flow *bucket = zrtt_flow_bucket(t, tag);
+	struct zrtt_flow *f = zrtt_flow_spare(t, tag);
 	u32 i;
 
-	f = t->unused ? zrtt_flow_unused(t, tag) : NULL;
 	if (f)
 		return f;
-	for (i = 0; i < ZRTT_WAYS; i++) {
-		f = &set[(tag + i) % ZRTT_WAYS];
-		if (!f->live)
-			return f;
-	}
-	return zrtt_flow_evict(t, set, epoch);
+	f = bucket;
+	for (i = 1; i < ZRTT_WAYS; i++)
+		if (epoch - bucket[i].epoch > epoch - f->epoch)
+			f = &bucket[i];
+	if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
+		t->evicted++;
+	zrtt_flow_retire(t, f);
+	return f;
 }
 
 /**
- * zrtt_flow_take() - a slot for a new flow, taken over from another if need be
+ * zrtt_flow_add() - a slot for a new flow, taken over from another if need be
  * @t: table
  * @tag: hash of the flow, never 0
  * @epoch: now
  * @rnd: random number, spaces the flow's first mark
  *
- * A new flow is live once it closes its books: one that sends a packet and no more
+ * A new flow is live from its first update on: one that sends a packet and no more
  * is in no sum.
  */
 static inline struct zrtt_flow *
-zrtt_flow_take(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+zrtt_flow_add(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 {
-	struct zrtt_flow *f = zrtt_flow_home(t, tag);
+	struct zrtt_flow *f = zrtt_flow_slot(t, tag);
 
+	/* while there are unused slots, new flows do not take them from each other */
 	if (f->live || t->unused)
-		f = zrtt_flow_victim(t, tag, epoch);
+		f = zrtt_flow_evict(t, tag, epoch);
 	zrtt_flow_begin(f, tag, epoch, rnd);
 	return f;
 }
 
-/* The slot of a flow, new or not. Visits the slots of one set only. */
+/**
+ * zrtt_flow_fetch() - move the flow of a packet that arrived, ahead of the others
+ * @t: table with a @from
+ * @tag: hash of the flow
+ * @epoch: now
+ *
+ * In the list it goes to the new end: it was updated in this epoch, or it is retired and
+ * the packet updates it.
+ *
+ * Return: its slot in @t, or NULL if it is not in @from either.
+ */
+static noinline __maybe_unused struct zrtt_flow *
+zrtt_flow_fetch(struct zrtt_table *t, u32 tag, u32 epoch)
+{
+	struct zrtt_table *from = t->from;
+	struct zrtt_flow *f = zrtt_flow_find(from, tag);
+	struct zrtt_flow *copy;
+
+	if (!f)
+		return NULL;
+	if (f->live && f->epoch != epoch)
+		zrtt_flow_retire_from(t, from, f);
+	else if (f->live)
+		zrtt_list_del(from, f);
+	copy = zrtt_flow_evict(t, tag, epoch);
+	*copy = *f;
+	f->live = 0;
+	f->tag = 0;
+	if (copy->live)
+		zrtt_list_add(t, copy);
+	return copy;
+}
+
+/* The slot of a flow, new or not. Visits the slots of one bucket only, and while flows are
+ * moved of one in either table.
+ */
 static inline struct zrtt_flow *
 zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 {
-	struct zrtt_flow *f = zrtt_flow_home(t, tag);
+	struct zrtt_flow *f = zrtt_flow_slot(t, tag);
 
 	if (f->tag == tag)
 		return f;
 	f = zrtt_flow_find(t, tag);
-	return f ? f : zrtt_flow_take(t, tag, epoch, rnd);
+	if (!f && unlikely(t->from))
+		f = zrtt_flow_fetch(t, tag, epoch);
+	return f ? f : zrtt_flow_add(t, tag, epoch, rnd);
+}
+
+/* The slot of a flow that is known, in either table, or NULL. */
+static inline struct zrtt_flow *zrtt_flow_lookup(const struct zrtt_table *t, u32 tag)
+{
+	struct zrtt_flow *f = zrtt_flow_find(t, tag);
+
+	return f || likely(!t->from) ? f : zrtt_flow_find(t->from, tag);
 }
 
 /**
- * zrtt_table_move() - carry all flows over to an empty table
- * @to: table of any size; if it is smaller, the flows seen last stay
- * @from: table, not usable afterwards
- * @epoch: now
+ * zrtt_table_resize() - go on in other slots
+ * @t: table
+ * @from: set: the slots of before, with all flows; to be kept while @t->from is set
+ * @slots: zeroed, owned by the caller
+ * @flows: their number, a power of two and ZRTT_WAYS or more
  *
- * Walks both tables: for a changed size only, never from the packet path.
+ * zrtt_table_move() is to follow until it has moved all flows; packets may arrive and
+ * ticks may pass meanwhile. Sums are of flows, wherever they are, and stay what they are.
  */
-static inline void zrtt_table_move(struct zrtt_table *to,
-				   struct zrtt_table *from, u32 epoch)
+static inline void zrtt_table_resize(struct zrtt_table *t, struct zrtt_table *from,
+				     struct zrtt_flow *slots, u32 flows)
 {
-	struct zrtt_flow *f, *copy;
-	u32 i, slot;
-
-	to->evicted = from->evicted;
-	for (i = 0; i <= from->mask; i++) {
-		f = &from->slots[i];
-		if (!f->tag || f->live)
-			continue;
-		copy = zrtt_flow_victim(to, f->tag, epoch);
-		if (!copy->tag || epoch - f->epoch < epoch - copy->epoch)
-			*copy = *f;
-	}
-	for (slot = from->oldest; slot != ZRTT_NO_SLOT; slot = f->newer) {
-		f = &from->slots[slot];
-		copy = zrtt_flow_take(to, f->tag, epoch, 0);
-		*copy = *f;
-		zrtt_flow_enlist(to, copy);
-	}
+	*from = *t;
+	t->slots = slots;
+	t->mask = flows - 1;
+	t->unused = flows;
+	t->oldest = ZRTT_NO_SLOT;
+	t->newest = ZRTT_NO_SLOT;
+	t->from = from;
+	t->left = from->mask + 1;
 }
 
-/* Is it time to close the books of @f? The first ones soon, so that it counts. */
-static inline bool zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_flow *f,
-				 u32 epoch)
+/* Move the live flow that was updated last, if its bucket has room: then all live flows
+ * in that are newer.
+ */
+static inline void zrtt_flow_move_live(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
+{
+	struct zrtt_flow *copy = zrtt_flow_spare(t, f->tag);
+
+	zrtt_list_del(t->from, f);
+	if (copy) {
+		*copy = *f;
+		zrtt_list_add_oldest(t, copy);
+	} else {
+		zrtt_flow_count(t, f, -1);
+		if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
+			t->evicted++;
+	}
+	f->live = 0;
+	f->tag = 0;
+}
+
+/* Move a flow that is not live, unless others like it were seen later. */
+static inline void zrtt_flow_move_silent(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
+{
+	struct zrtt_flow *copy = zrtt_flow_spare(t, f->tag);
+
+	if (copy && (!copy->tag || epoch - f->epoch < epoch - copy->epoch))
+		*copy = *f;
+	f->tag = 0;
+}
+
+/**
+ * zrtt_table_move() - move some flows from @t->from, the live ones first
+ * @t: table that zrtt_table_resize() made
+ * @epoch: now
+ *
+ * If there are fewer slots than before, the flows seen last stay.
+ *
+ * Return: whether all are moved; then @t->from is NULL.
+ */
+static inline bool zrtt_table_move(struct zrtt_table *t, u32 epoch)
+{
+	struct zrtt_table *from = t->from;
+	struct zrtt_flow *f;
+	u32 i;
+
+	for (i = 0; i < ZRTT_MOVE_STEP; i++) {
+		if (from->newest != ZRTT_NO_SLOT) {
+			zrtt_flow_move_live(t, &from->slots[from->newest], epoch);
+			continue;
+		}
+		if (!t->left) {
+			t->from = NULL;
+			return true;
+		}
+		f = &from->slots[--t->left];
+		if (f->tag)
+			zrtt_flow_move_silent(t, f, epoch);
+	}
+	return false;
+}
+
+/* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
+ * it was marked or dropped recently, or has a quarter of the share. An application-limited
+ * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
+ */
+static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	return zrtt_flow_mature(f) && f->rate && (f->hit || f->rate >= t->due / 4);
+}
+
+/* The mean rate of the flows that count, bytes per epoch, 0 = there are none: a few
+ * application-limited ones take less from it than from the due share.
+ */
+static inline u32 zrtt_table_mean_rate(const struct zrtt_table *t)
+{
+	return t->counted ? (u32)div_u64(t->sum_rate, t->counted) : 0;
+}
+
+/* Is it time to update @f? The first time soon, so that it counts. */
+static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
+					const struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
 
-	return epochs && (epochs >= t->books_epochs || !f->live);
+	return epochs && (epochs >= t->update_epochs || !f->live);
 }
 
 /**
- * zrtt_flow_close_books() - fold the last epochs into rate, RTT and sums
+ * zrtt_flow_update() - fold the last epochs into rate, RTT and sums
  * @t: table
  * @f: flow
- * @pass_q16: share of its packets that is not dropped, Q16, 0 .. 1
  * @epoch: now
  *
- * To be called when zrtt_flow_due(), and when an RTT became known.
+ * To be called when zrtt_flow_update_due(), and when an RTT became known.
  * A flow that was silent for more than 2 s starts anew, but for its RTT.
  */
-static inline void zrtt_flow_close_books(struct zrtt_table *t,
-					 struct zrtt_flow *f, u32 pass_q16,
-					 u32 epoch)
+static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
 
@@ -373,8 +486,10 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 		/* its past must not drop the one packet that a timeout sends */
 		f->rate = 0;
 		f->age = 0;
-		f->price_q13 = 0;
+		f->penalty_q16 = 0;
 		f->acc_q30 = 0;
+		if (f->syn)
+			zrtt_flow_anchor(f, 0, false);
 	} else if (epochs) {
 		zrtt_flow_rate(f, epochs);
 	}
@@ -382,10 +497,12 @@ static inline void zrtt_flow_close_books(struct zrtt_table *t,
 		f->bytes = 0;
 		f->epoch = epoch;
 	}
+	zrtt_flow_forget(f, epochs, epoch);
 	zrtt_flow_choose_rtt(f, epoch);
-	f->passed = zrtt_flow_mature(f) ? zrtt_mul_q16(f->rate, pass_q16) : 0;
-	if (zrtt_is_thin(t, f->passed))
-		f->passed = 0;
+	zrtt_flow_fade(f, t->rtt_avg_us, epoch);
+	f->counts = zrtt_flow_counts(t, f);
+	if ((epoch + f->tag) >> ZRTT_HIT_SHIFT != (epoch + f->tag - epochs) >> ZRTT_HIT_SHIFT)
+		f->hit = 0;
 	zrtt_flow_enlist(t, f);
 }
 

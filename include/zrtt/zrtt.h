@@ -11,6 +11,7 @@
 #include "hint.h"
 #include "packet.h"
 #include "flow.h"
+#include "handshake.h"
 #include "table.h"
 #include "halves.h"
 #include "controller.h"
@@ -36,18 +37,38 @@ enum zrtt_hint_policy {
 #define ZRTT_PERCENT(n, d) \
 	((u32)(((u64)ZRTT_P_ONE * (n) + 50 * (d)) / (100 * (d))))
 
+#define ZRTT_SPOOFED		0x2aaaaaaaU	/* changes the tag of spoofed packets */
+
+/* Packets that are queued unless the user says how many. BLUE learns from what does not
+ * fit in; the others have zrtt_ctl_limit(), which follows the link, below this one.
+ */
+#define ZRTT_LIMIT_BLUE		1000
+#define ZRTT_LIMIT_MOST		1000000
+
+/* As fq_codel's, where nobody knows how much memory there is. */
+#define ZRTT_MEMORY_LIMIT	(32U << 20)
+
 #define ZRTT_MARK_MAX		0xffffU	/* widest field, as on the wire */
+
+/* A tick that a rare packet brings counts for the time that passed, up to this. */
+#define ZRTT_TICK_PERIODS_MAX	7
+
+/* Fewer packets on their way than 2.75 are no window: their sender answers no mark, and a
+ * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
+ */
+#define ZRTT_FILL_BYTES		(11 * 1514ULL / 4)
 
 #define ZRTT_DELAY_FRAC		8	/* fraction bits of the smoothed sojourn */
 #define ZRTT_DELAY_WQ_Q16	8192	/* 1/8 per tick */
 
 /**
- * struct zrtt_params - everything the command line sets
+ * struct zrtt_params - the parameters of the command line
  * @mode: enum zrtt_mode, the preset chosen last
- * @limit: hard limit, packets
+ * @limit: hard limit, packets, 0 = zrtt_params_limit()
+ * @memory_limit: the same in bytes of memory
  * @flows: slots of the flow table
  * @hint: enum zrtt_hint_policy
- * @mark_mask: bits of a packet's mark that tell its RTT, 0 = none
+ * @mark_mask: bits of a packet's mark that hold its RTT, 0 = none
  * @mark_shift: lowest of them
  * @strip: remove hints from forwarded packets
  * @handshake: take RTTs from TCP handshakes
@@ -62,6 +83,7 @@ enum zrtt_hint_policy {
 struct zrtt_params {
 	u32 mode;
 	u32 limit;
+	u32 memory_limit;
 	u32 flows;
 	u32 hint;
 	u32 mark_mask;
@@ -121,8 +143,12 @@ struct zrtt_stats {
  * @bytes: its length
  * @segs: segments it stands for, 1 or more
  * @rtt_us: its hint, 0 = none
- * @mark_us: RTT that its mark tells, 0 = none
+ * @mark_us: RTT of its mark, 0 = none
  * @timed_us: RTT of its connection by timestamps, 0 = none
+ * @seq_high: high bits of a TCP packet's sequence number as they lie in it, else 0
+ * @seq: of a TCP packet that begins or ends a handshake's timing
+ * @ack: of such a packet, 0 = none
+ * @rtt_info: it may have an RTT or be of a handshake; else the fields of both are not read
  * @handshake: it is a TCP SYN or SYN-ACK
  * @ect: it can be marked
  */
@@ -133,6 +159,10 @@ struct zrtt_arrival {
 	u32 rtt_us;
 	u32 mark_us;
 	u32 timed_us;
+	u32 seq;
+	u32 ack;
+	u16 seq_high;
+	bool rtt_info;
 	bool handshake;
 	bool ect;
 };
@@ -164,11 +194,11 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 		params->handshake = true;
 		params->ctl.kind = ZRTT_CTL_PI2;
 		params->law = (struct zrtt_law_params) {
-			.alpha_kind = ZRTT_ALPHA_AUTO,
-			.alpha_max_q16 = 2 * ZRTT_Q16_ONE,
+			.alpha_kind = ZRTT_ALPHA_CAPPED,
+			.alpha_max_q16 = 5 * ZRTT_Q16_ONE / 4,
 			.pth_q30 = ZRTT_PERCENT(4, 1),
 			.feedback = 2,
-			.mark_max_q30 = ZRTT_PERCENT(10, 1),
+			.mark_max_q30 = ZRTT_PERCENT(25, 1),
 			.tuned = true,
 		};
 		break;
@@ -198,7 +228,7 @@ static inline bool zrtt_mark_mask_valid(u32 mask)
 	return !(mask & (mask + low)) && mask <= (u64)low * ZRTT_MARK_MAX;
 }
 
-/* RTT in microseconds that the mark of a packet tells, 0 = none. */
+/* RTT of a packet's mark, microseconds, 0 = none. */
 static inline u32 zrtt_mark_to_us(const struct zrtt_params *params, u32 mark)
 {
 	u32 units = (mark & params->mark_mask) >> params->mark_shift;
@@ -215,11 +245,25 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	zrtt_shaper_derive(&params->shaper);
 }
 
+/* Forget all but the flows: the queue is empty, and begins anew. */
+static inline void zrtt_vars_reset(struct zrtt_vars *vars)
+{
+	*vars = (struct zrtt_vars) { .table = vars->table };
+}
+
+/* The hard limit, packets. */
+static inline u32 zrtt_params_limit(const struct zrtt_params *params)
+{
+	if (params->limit)
+		return params->limit;
+	return params->ctl.kind == ZRTT_CTL_BLUE ? ZRTT_LIMIT_BLUE : ZRTT_LIMIT_MOST;
+}
+
 /* What `tc qdisc add ... zrtt` without a parameter means. */
 static inline void zrtt_params_init(struct zrtt_params *params)
 {
 	*params = (struct zrtt_params) {
-		.limit = 1000,
+		.memory_limit = ZRTT_MEMORY_LIMIT,
 		.flows = 16384,
 		.ecn = true,
 		.split_gso = true,
@@ -249,6 +293,22 @@ static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
 }
 
 /**
+ * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_BYTES on its way
+ * @rate: the flow's rate, bytes per epoch, 0 = not known
+ * @rtt_us: its RTT without our queue
+ *
+ * Return: 0 .. ZRTT_SOJOURN_MAX_US; 0 where the RTT is enough, or @rate is not known.
+ */
+static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
+{
+	u64 us = rate ? div_u64(ZRTT_FILL_BYTES * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) : 0;
+
+	if (us > ZRTT_SOJOURN_MAX_US)
+		us = ZRTT_SOJOURN_MAX_US;
+	return us > rtt_us ? (u32)us - rtt_us : 0;
+}
+
+/**
  * zrtt_tick() - what is not per packet: P_b, alpha, averages
  * @params: parameters
  * @vars: state
@@ -260,19 +320,29 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 			     struct zrtt_vars *vars, u32 sojourn_us,
 			     u32 backlog_pkts, u64 now_ns)
 {
+	u64 period_ns = zrtt_ctl_period_us(&params->ctl) * 1000ULL;
+	u64 late_ns = vars->tick_ns && sojourn_us ? now_ns - vars->tick_ns : 0;
 	u32 epoch = zrtt_epoch(now_ns);
+	u32 fill_us;
 
+	if (late_ns > period_ns * ZRTT_TICK_PERIODS_MAX)
+		late_ns = period_ns * ZRTT_TICK_PERIODS_MAX;
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
-	vars->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
+	vars->tick_ns = now_ns + period_ns;
 	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
 				   ZRTT_DELAY_WQ_Q16);
 	zrtt_table_tick(&vars->table, epoch);
+	fill_us = zrtt_fill_us(zrtt_table_mean_rate(&vars->table), vars->law.rtt_avg_us);
+	zrtt_ctl_follow(&params->ctl, &vars->ctl, fill_us);
 	zrtt_ctl_tick(&params->ctl, &vars->ctl,
-		      zrtt_ctl_sojourn(&params->ctl, sojourn_us, backlog_pkts));
+		      zrtt_ctl_sojourn(&params->ctl, &vars->ctl, sojourn_us,
+				       backlog_pkts),
+		      zrtt_us(period_ns + late_ns));
 	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
-		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC,
-		      epoch);
+		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC);
+	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
+	vars->table.due = vars->law.due;
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */
@@ -284,26 +354,23 @@ static inline void zrtt_overflow(const struct zrtt_params *params,
 	zrtt_blue_overflow(&params->ctl, &vars->ctl, now_ns);
 }
 
-/* The last packet left. */
-static inline void zrtt_idle_begin(const struct zrtt_params *params,
-				   struct zrtt_vars *vars,
-				   struct zrtt_stats *stats, u64 now_ns)
-{
-	stats->idle_events++;
-	vars->idle_ns = now_ns;
-	zrtt_blue_idle(&params->ctl, &vars->ctl, now_ns, now_ns);
-}
-
-/* A packet arrives at an empty queue: it was idle until now, and it stays so if
- * the packet is dropped. Without that, P_b = 1 would drop all and never fall.
+/**
+ * zrtt_idle() - the queue is empty
+ * @params: parameters
+ * @vars: state
+ * @now_ns: clock
+ *
+ * To be called when the last packet leaves, and when one arrives at the empty queue: the
+ * link was idle until then, and stays so if that packet is dropped. Without that, P_b = 1
+ * would drop all and never fall.
  */
-static inline void zrtt_idle_go_on(const struct zrtt_params *params,
-				   struct zrtt_vars *vars, u64 now_ns)
+static inline void zrtt_idle(const struct zrtt_params *params, struct zrtt_vars *vars,
+			     u64 now_ns)
 {
-	if (vars->idle_ns) {
-		zrtt_blue_idle(&params->ctl, &vars->ctl, vars->idle_ns, now_ns);
-		zrtt_ctl_forget(&params->ctl, &vars->ctl, now_ns - vars->idle_ns);
-	}
+	u64 since_ns = vars->idle_ns ? vars->idle_ns : now_ns;
+
+	zrtt_blue_idle(&params->ctl, &vars->ctl, since_ns, now_ns);
+	zrtt_ctl_forget(&params->ctl, &vars->ctl, now_ns - since_ns);
 	vars->idle_ns = now_ns;
 }
 
@@ -320,39 +387,32 @@ static inline u64 zrtt_probability(const struct zrtt_vars *vars,
 	return ((u64)vars->ctl.p_q30 * f->weight_q16) >> ZRTT_Q16;
 }
 
-/* Bring a flow's books and weight up to date. */
+/* Bring a flow's rate, RTT, penalty and weight up to date. */
 static inline void zrtt_refresh(const struct zrtt_params *params,
 				struct zrtt_vars *vars, struct zrtt_flow *f,
 				u32 epoch)
 {
-	u64 p_q30 = zrtt_probability(vars, f);
 	u32 epochs = epoch - f->epoch;
 
-	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_BOOKS);
-	zrtt_flow_close_books(&vars->table, f,
-			      zrtt_pass_share(&params->law, p_q30), epoch);
-	if (epochs)
-		zrtt_set_price(&params->law, &vars->law, f, epochs);
+	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
+	zrtt_flow_update(&vars->table, f, epoch);
+	if (epochs && params->law.tuned)
+		zrtt_penalise(&vars->law, f, epochs);
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
 }
 
-/* What a packet tells of its flow's RTT. Return: true if it comes from a new source,
+/* Take over the RTT that a packet carries. Return: true if it comes from a new source,
  * which is worth a new weight at once, unless the packet is the flow's first.
  */
 static inline bool zrtt_learn(const struct zrtt_params *params,
 			      struct zrtt_stats *stats, struct zrtt_flow *f,
-			      const struct zrtt_arrival *pkt, u64 now_ns)
+			      const struct zrtt_arrival *pkt, u32 epoch)
 {
-	u32 epoch = zrtt_epoch(now_ns);
 	bool news = false;
 
-	if (f->syn_left && !pkt->handshake) {
-		zrtt_flow_syn_answered(f, zrtt_us(now_ns));
-		news = f->source == ZRTT_RTT_NONE;
-	}
 	if (pkt->timed_us) {
-		news |= !f->timed;
-		zrtt_flow_timed(f, pkt->timed_us);
+		news = !f->timed;
+		zrtt_flow_timed(f, pkt->timed_us, epoch);
 	}
 	if (pkt->rtt_us) {
 		stats->hint_clamped += zrtt_flow_hint(f, pkt->rtt_us,
@@ -365,6 +425,15 @@ static inline bool zrtt_learn(const struct zrtt_params *params,
 	return news;
 }
 
+/* The slot of packets that are spoofed in the name of @tag's flow: they have a rate, a
+ * penalty and a share of their own.
+ */
+static noinline __maybe_unused struct zrtt_flow *
+zrtt_flow_spoofed(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+{
+	return zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
+}
+
 /**
  * zrtt_arrive() - account a packet to its flow
  * @params: parameters
@@ -374,7 +443,7 @@ static inline bool zrtt_learn(const struct zrtt_params *params,
  * @rnd: random number
  * @now_ns: clock
  *
- * Return: the flow, its weight up to date.
+ * Return: the flow, or that of packets spoofed in its name, its weight up to date.
  */
 static inline struct zrtt_flow *
 zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
@@ -386,17 +455,41 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	bool stale;
 
 	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
-	stale = zrtt_flow_due(&vars->table, f, epoch);
-	if (unlikely(pkt->rtt_us | pkt->mark_us | pkt->timed_us | f->syn_left))
-		stale |= zrtt_learn(params, stats, f, pkt, now_ns) && f->bytes;
+	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
+		f = zrtt_flow_spoofed(&vars->table, pkt->tag, epoch, rnd);
+	stale = zrtt_flow_update_due(&vars->table, f, epoch);
+	if (unlikely(pkt->rtt_info))
+		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
 	if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
+	if (unlikely(pkt->rtt_info) && pkt->handshake)
+		zrtt_syn_arrived(f, !f->bytes && !f->age, pkt->seq, pkt->ack);
 	f->bytes += pkt->bytes;
 	return f;
 }
 
 /**
- * zrtt_judge() - what becomes of a packet that zrtt_arrive() accounted
+ * zrtt_answer() - the packet that zrtt_arrive() accounted may answer its flow's SYN
+ * @params: parameters
+ * @vars: state
+ * @f: its flow, of ZRTT_SYN_LEFT
+ * @pkt: the packet, TCP with an acknowledgment and no SYN
+ * @now_ns: clock, as zrtt_arrive() had it
+ * @exact_ns: clock, read now
+ */
+static inline void zrtt_answer(const struct zrtt_params *params, struct zrtt_vars *vars,
+			       struct zrtt_flow *f, const struct zrtt_arrival *pkt,
+			       u64 now_ns, u64 exact_ns)
+{
+	u32 epoch = zrtt_epoch(now_ns);
+
+	if (zrtt_syn_answered(f, pkt->seq, pkt->seq_high, pkt->ack, zrtt_us(exact_ns),
+			      epoch) && f->source == ZRTT_RTT_NONE)
+		zrtt_refresh(params, vars, f, epoch);
+}
+
+/**
+ * zrtt_mark_or_drop() - what becomes of a packet that zrtt_arrive() accounted
  * @params: parameters
  * @vars: state
  * @f: its flow
@@ -404,16 +497,21 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @rnd: random number
  */
 static inline enum zrtt_verdict
-zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars,
-	   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
+zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
+		  struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	u64 p_q30 = zrtt_probability(vars, f);
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 
-	zrtt_weigh(&vars->law, f->weight_q16, marks);
+	zrtt_count_weight(&vars->law, f->weight_q16, marks);
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ect, rnd);
-	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
+	if (verdict == ZRTT_MARK && !params->ecn)
+		verdict = ZRTT_DROP;
+	/* an update may have counted it already, by what it answered */
+	if (verdict == ZRTT_DROP)
+		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;
+	return verdict;
 }
 
 #endif

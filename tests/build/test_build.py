@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from kbuild import ROOT, make
 
-from lab import matrix
-from lab.kernels import SERIES, YOUNGER, debian_kernel
+from lab.kernels.debian import SERIES, YOUNGER, debian_kernel
+from lab.toolchain import matrix
 
 
 @pytest.mark.parametrize("series", SERIES)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from lab import build
-from lab.engine import GuestJob, get_engine
+from lab.engines.job import GuestJob
+from lab.engines.select import get_engine
+from lab.toolchain import build
 
 SCRIPT = Path(__file__).with_name("ledger.sh")
 KERNEL = "uml"
@@ -21,12 +24,15 @@ ROUND_PACKETS = 10_000
 FLOWS = 5000
 """More than the smaller tables have slots for, few enough to be seen twice in 134 ms or so."""
 MEMORY_MB = 512
+MOST_MEMORY = 32 << 10
+"""Of the one packet that may be above the limit, as it changed when it came."""
 TIMEOUT_S = 1800.0
 
 # Some change what the queue does with packets, some what it has to remember. A target so low
 # makes packets late that are left in the queue between two rounds.
 CHANGES = (
     "limit 50", "limit 1000", "limit 300",
+    "memory_limit 100k", "memory_limit 500k", "memory_limit 8m",
     "flows 64", "flows 1024", "flows 65536",
     "mode zrtt target 15ms", "mode zrtt target 100us tupdate 1ms", "controller pblue",
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
@@ -34,10 +40,19 @@ CHANGES = (
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
     "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
+LOWERED = (
+    ("mode zrtt target 1s limit 1000 memory_limit 8m split_gso", 0),
+    ("mark_max 100% split_gso", 2000),
+    ("limit 50 split_gso", 20),
+)
+"""Words and backlog of rounds that empty the queue, fill it with what a target of 1 s lets in whatever
+the machine's speed, and lower its limit."""
+LOWERS = re.compile(r"limit|mode|controller")
+"""Words after which less may fit in than is queued: the default limit is the controller's."""
 OF_PARENT = ("bytes", "packets", "qlen", "backlog")
 """What zrtt's parent must know as well as zrtt."""
 BACKLOGS = (0, 1, 30, 100, 400, 2000)
-"""Some above the limit, so that packets are refused."""
+"""Some above the limits, so that packets are refused."""
 
 
 @dataclass(frozen=True)
@@ -68,8 +83,8 @@ class Round:
 
     def problems(self) -> list[str]:
         """What zrtt or its parent says that is not in the books."""
-        came, out, late = self.books["in"], self.books["out"], self.books["late"]
-        queued, dropped = self.books["queued"], self.books["refused"] + late
+        came, out, at_head = self.books["in"], self.books["out"], self.books["at_head"]
+        queued, dropped = self.books["queued"], self.books["refused"] + at_head
         zrtt, marked = self.zrtt, self.books["marked"].segs
         pairs = {
             "pieces": (out + dropped + queued, came),
@@ -77,7 +92,6 @@ class Round:
             "packets": (zrtt["packets"], out.segs),
             "bytes": (zrtt["bytes"], out.bytes),
             "drops": (zrtt["drops"], dropped.pieces),
-            "drop_late": (zrtt["drop_late"], late.segs),
             "all drops": (
                 zrtt["drop_mark"] + zrtt["drop_limit"] + zrtt["drop_late"], dropped.segs
             ),
@@ -88,11 +102,24 @@ class Round:
         }  # fmt: skip
         found = [f"{name}: {said}, not {want}" for name, (said, want) in pairs.items()
                  if said != want]  # fmt: skip
-        if not marked <= zrtt["ecn_mark"] <= marked + late.segs + queued.segs:
+        if not marked <= zrtt["ecn_mark"] <= marked + at_head.segs + queued.segs:
             found.append(f"ecn_mark: {zrtt['ecn_mark']}, {marked} of them came out")
+        # the others were above a limit that was lowered
+        if not 0 <= at_head.segs - zrtt["drop_late"] <= zrtt["drop_limit"]:
+            found.append(f"drop_late: {zrtt['drop_late']}, {at_head.segs} dropped at the head")
+        if bool(zrtt["memory_used"]) != bool(queued.pieces):
+            found.append(f"memory_used: {zrtt['memory_used']} of {queued.pieces} pieces")
+        if queued.pieces > 1 and zrtt["memory_used"] > self.options["memory_limit"] + MOST_MEMORY:
+            found.append(f"memory_used: {zrtt['memory_used']}")
         if zrtt["flows"] > self.options["flows"]:
             found.append(f"{zrtt['flows']} flows in a table of {self.options['flows']}")
         return found
+
+
+def lost_early(rounds: Sequence[Round]) -> list[int]:
+    """Packets dropped at the head though not late, by round."""
+    sums = [each.books["at_head"].segs - each.zrtt["drop_late"] for each in rounds]
+    return [now - before for before, now in pairwise([0, *sums])]
 
 
 def plan(packets: int, seed: int = 1) -> list[str]:
@@ -105,6 +132,7 @@ def plan(packets: int, seed: int = 1) -> list[str]:
             split = 1 - split
         words += " split_gso" if split else " no_split_gso"
         lines.append(f"{words}|{split}|{chance.choice(BACKLOGS)}|{ROUND_PACKETS}")
+    lines += [f"{words}|1|{backlog}|{ROUND_PACKETS}" for words, backlog in LOWERED]
     return [*lines, f"split_gso|1|0|{ROUND_PACKETS}"]
 
 

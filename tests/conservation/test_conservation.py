@@ -18,12 +18,13 @@ PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "1000000"))
 
 BOOKS = {
     "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
-    "late": Sum(1, 2, 1000), "queued": Sum(2, 4, 2000), "marked": Sum(0, 3, 0),
+    "at_head": Sum(1, 2, 1000), "queued": Sum(2, 4, 2000), "marked": Sum(0, 3, 0),
 }  # fmt: skip
 PARENT = {"bytes": 3000, "packets": 6, "qlen": 2, "backlog": 2000}
 ZRTT = PARENT | {
     "packets_in": 20, "drops": 4, "drop_mark": 5, "drop_limit": 3, "drop_late": 2,
-    "backlog_packets": 4, "ecn_mark": 9, "flows": 64, "options": {"flows": 64},
+    "backlog_packets": 4, "ecn_mark": 9, "memory_used": 50_000, "flows": 64,
+    "options": {"flows": 64, "memory_limit": 50_000},
 }  # fmt: skip
 
 
@@ -50,6 +51,29 @@ def test_nothing_is_left_at_the_end() -> None:
     assert rounds()[-1].books["queued"] == Sum(0, 0, 0)
 
 
+def test_packets_are_lost_early_when_limits_change() -> None:
+    """And only then: else it is lateness that drops at the head."""
+    lost = list(zip(rounds(), ledger.lost_early(rounds()), strict=True))
+    assert sum(packets for _, packets in lost) > 500
+    assert not [
+        (each.words, packets)
+        for each, packets in lost
+        if packets < 0 or (packets and not ledger.LOWERS.search(each.words))
+    ]
+
+
+@pytest.mark.parametrize("limit", ["packets", "memory"])
+def test_rounds_end_at_each_limit(limit: str) -> None:
+    """Full queues: no more is in them than may be, and hardly less."""
+    ends = [
+        (each.zrtt["backlog_packets"], each.options["limit"])
+        if limit == "packets"
+        else (each.zrtt["memory_used"], each.options["memory_limit"])
+        for each in rounds()
+    ]
+    assert any(0.9 * most < there for there, most in ends)
+
+
 @pytest.mark.parametrize("fate", ["ecn_mark", "drop_mark", "drop_limit", "drop_late", "evicted"])
 def test_packets_met_each_fate(fate: str) -> None:
     """Else the books show nothing of it."""
@@ -73,10 +97,27 @@ def test_books_that_agree_are_no_problem() -> None:
     assert not Round("", BOOKS, PARENT, ZRTT).problems()
 
 
-@pytest.mark.parametrize("name", [name for name in ZRTT if name not in ("flows", "options")])
+@pytest.mark.parametrize(
+    "name", [name for name in ZRTT if name not in ("flows", "options", "memory_used")]
+)
 def test_each_wrong_figure_is_a_problem(name: str) -> None:
     wrong = Round("", BOOKS, PARENT, ZRTT | {name: ZRTT[name] + 1})
     assert wrong.problems()
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("drop_late", (3,)), ("memory_used", (0, 50_000 + ledger.MOST_MEMORY + 1))],
+)
+def test_figure_out_of_bounds_is_a_problem(name: str, values: tuple[int, ...]) -> None:
+    for value in values:
+        wrong = Round("", BOOKS, PARENT, ZRTT | {name: value})
+        assert any(problem.startswith(name) for problem in wrong.problems())
+
+
+def test_empty_queue_takes_no_memory() -> None:
+    books = BOOKS | {"queued": Sum(0, 0, 0)}
+    assert "memory_used: 50000 of 0 pieces" in Round("", books, PARENT, ZRTT).problems()
 
 
 @pytest.mark.parametrize("name", PARENT)

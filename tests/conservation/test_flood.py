@@ -9,10 +9,11 @@ from functools import cache
 
 import pytest
 
-from lab import cli, flood, flood_cost
-from lab.bench_result import Cost
-from lab.flood import Flooded
-from lab.flood_cost import BUSY, FLOOD, QUIET, SOME, SUBJECTS, Costs
+from lab import cli
+from lab.bench.result import Cost
+from lab.trials import flood, flood_cost
+from lab.trials.flood import Flooded
+from lab.trials.flood_cost import BUSY, FLOOD, QUIET, SOME, SUBJECTS, Costs
 
 SECONDS = 30
 SHARE = max(flood.SHARES)

@@ -35,7 +35,8 @@ from uapi import ATTRIBUTES
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "tap", "mark", "handshake", "timestamps", "sharing", "late",
-    "classes", "shaper",
+    "classes", "shaper", "cgroup", "super", "peeked", "reasons", "limits", "growth",
+    "quick",
 )  # fmt: skip
 
 MODULE_LIFE = ("users", "reload")
@@ -45,7 +46,7 @@ LOADS = int(os.environ.get("MODULE_LOADS", "50"))
 ROUNDS = LOADS // 20
 """How often links, and namespaces, come and go."""
 LIFE_DATA = {"loads": [str(LOADS)], "rounds": [str(ROUNDS)]}
-LIFE_TIMEOUT_S = 900 + 5 * LOADS
+LIFE_TIMEOUT_S = 7200 + 5 * LOADS
 
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
@@ -80,6 +81,7 @@ class Parameter:
 PARAMETERS = [
     Parameter("mode", "zrtt", "zrtt", "blue", "blue"),
     Parameter("limit", "1", 1, "1000000", 1_000_000),
+    Parameter("memory_limit", "1", 1, "512m", 512 << 20),
     Parameter("controller", "blue", "blue", "pi2", "pi2"),
     Parameter("target", "100us", 100, "1s", 1_000_000),
     Parameter("tupdate", "1ms", 1000, "1s", 1_000_000),
@@ -132,6 +134,9 @@ REFUSED_BY_TC = [
     "limit 0",
     "limit 1000001",
     "limit many",
+    "memory_limit 0",
+    "memory_limit 4g",
+    "memory_limit much",
     "target 99us",
     "freeze 11s",
     "increment 0",
@@ -183,7 +188,7 @@ _BAD_VALUES = {
     "FREEZE": (0, 999, 10_000_001, U32_MAX),
     "INCREMENT": (0, P_ONE + 1, U32_MAX),
     "DECREMENT": (0, P_ONE + 1, U32_MAX),
-    "ALPHA_LAW": (4, U32_MAX),
+    "ALPHA_LAW": (3, U32_MAX),
     "ALPHA": (4 * ALPHA_ONE + 1, U32_MAX),
     "ALPHA_MAX": (4 * ALPHA_ONE + 1, U32_MAX),
     "PTH": (0, P_ONE // 10000 - 1, P_ONE + 1, U32_MAX),
@@ -202,6 +207,7 @@ _BAD_VALUES = {
     "OVERHEAD": (257, U32_MAX - 64, 1 << 31),
     "MPU": (257, U32_MAX),
     "ATM": (3, U32_MAX),
+    "MEMORY_LIMIT": (0, U32_MAX),
 }
 BAD_ATTRIBUTES = [
     BadAttribute(name, ATTRIBUTES[name].bytes, value)
@@ -214,7 +220,7 @@ BAD_ATTRIBUTES = [
     for size in (0, 1, 2, 4, 8)
     if size != right.bytes
 ]
-UNKNOWN_ATTRIBUTE_LINE = f"{len(ATTRIBUTES) + 1} 4 1"
+UNKNOWN_ATTRIBUTE_LINE = f"{max(its.number for its in ATTRIBUTES.values()) + 1} 4 1"
 
 
 # Frames
@@ -405,6 +411,7 @@ _NOPS4, _NOPS6, _PADN = bytes([NOP] * 4), bytes([NOP] * 6), bytes([1, 2, 0, 0])
 _ALERT4, _ALERT6 = bytes([0x94, 4, 0, 0]), bytes([5, 2, 0, 0])
 _TAGGED, _QINQ = ((VLAN, 7),), ((QINQ, 3), (VLAN, 7))
 _AH_REST = bytes([4, 0, 0]) + bytes(20)
+_AO, _MD5 = bytes([29, 16, 1, 1]) + bytes(range(12)), bytes([19, 18]) + bytes(range(16))
 _TO_AH = (FRAGMENT, bytes([0, 0, 1, 0, 0, 0, 9]))
 _TO_TCP = (FRAGMENT, bytes([0, 0, 8, 0, 0, 0, 9]))
 
@@ -457,6 +464,12 @@ STRIP_CASES = [
     _blank("tcp behind timestamps", _tcp(_TIMESTAMP + _TCP), _TCP, _NOPS6),
     _blank("tcp over ipv6", _v6(proto=TCP, tcp_options=_TCP), _TCP, _NOPS6),
     _blank("tcp in qinq", _tcp(_TCP, tags=_QINQ), _TCP, _NOPS6),
+    # TCP: the MAC of RFC 5925 may cover options, that of RFC 2385 does not
+    _keep("tcp before tcp-ao", _tcp(_TCP + _AO)),
+    _keep("tcp behind tcp-ao", _tcp(_AO + _TIMESTAMP + _TCP)),
+    _keep("tcp behind tcp-ao over ipv6", _v6(proto=TCP, tcp_options=_AO + _TCP)),
+    _cut("ipv4 with tcp-ao", _v4(_V4, proto=TCP, tcp_options=_AO)),
+    _blank("tcp with md5", _tcp(_MD5 + _TCP), _TCP, _NOPS6),
     _keep("nothing to strip", _tcp(_TIMESTAMP)),
     _keep("nothing to strip, ipv6", _v6(_EMPTY)),
     _keep("nothing to strip, unknown value", _v4(ipv4_hint(0))),
@@ -481,6 +494,11 @@ LOAD_LINE = Frame(9999, payload=bytes(958)).line()
 LATE_FRAMES = [Frame(next(_PORTS), payload=bytes(958)) for _ in range(48)]
 """As long, and of as many flows."""
 
+FULL_LINE = Frame(9999, payload=bytes(1472)).line()
+"""1514 bytes."""
+
+QUEUED_FRAMES = [Frame(next(_PORTS), payload=bytes(958)) for _ in range(300)]
+
 NAMED_FRAMES = [
     _v4(_V4, proto=TCP),
     _v6(_V6),
@@ -490,13 +508,43 @@ NAMED_FRAMES = [
 ]
 """TCP and UDP with hints; what has no ports; and a frame with a tag."""
 
+GSO_SIZE = 1448
+
+
+@dataclass(frozen=True)
+class SuperCase:
+    """A GSO packet, and how many it stands for."""
+
+    name: str
+    frame: Frame
+    segments: int
+
+
+SUPER_CASES = [
+    SuperCase("full segments", _v4(proto=TCP, payload=bytes(10 * GSO_SIZE)), 10),
+    SuperCase("a byte more", _tcp(_TIMESTAMP, payload=bytes(10 * GSO_SIZE + 1)), 11),
+    SuperCase("64 KB", _tcp(_TIMESTAMP, payload=bytes(65_000)), 45),
+    SuperCase("ipv6", _v6(proto=TCP, tcp_options=_TIMESTAMP, payload=bytes(10 * GSO_SIZE)), 10),
+    # TCP refuses to split it
+    SuperCase("no more than a segment", _v4(proto=TCP, payload=bytes(GSO_SIZE)), 1),
+]
+
 MANY_FRAMES = [Frame(port) for port in range(20000, 25000)]
+
+HELD_FRAMES = [_v4(_V4) for _ in MANY_FRAMES]
+TABLE_SIZES = (1 << 19, 1 << 20, 1 << 16)
+"""At first, larger, and smaller: the last one's slots are all shown as classes."""
+HOLDS_DATA = {
+    "held": [frame.line() for frame in HELD_FRAMES],
+    "sizes": [" ".join(map(str, TABLE_SIZES))],
+}
 
 DATA = {
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
     "refused_by_kernel": [bad.line() for bad in BAD_ATTRIBUTES] + [UNKNOWN_ATTRIBUTE_LINE],
     "load": [LOAD_LINE],
+    "full": [FULL_LINE],
     "hints": [case.line() for case in HINT_CASES],
     "hinted_flows": [frame.line() for frame in HINTED_FLOWS],
     "plain_flows": [frame.line() for frame in PLAIN_FLOWS],
@@ -507,4 +555,6 @@ DATA = {
     "named": [frame.line() for frame in NAMED_FRAMES],
     "many": [frame.line() for frame in MANY_FRAMES],
     "late": [frame.line() for frame in LATE_FRAMES],
+    "queued": [frame.line() for frame in QUEUED_FRAMES],
+    "super": [case.frame.line() for case in SUPER_CASES],
 }

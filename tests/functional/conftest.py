@@ -7,16 +7,12 @@ from functools import cache
 from itertools import product
 
 import pytest
-from cases import DATA, EXPERIMENTS, LIFE_DATA, LIFE_TIMEOUT_S, LINK_LIFE, MODULE_LIFE
+from cases import HOLDS_DATA, LIFE_DATA, LIFE_TIMEOUT_S, LINK_LIFE, MODULE_LIFE
 from guests import KERNELS, Guest, Report, Reports, start
+from shared import reports, two_cpu_report
 
 # The largest table takes 256 MB: more than there is, and more than is free.
 SMALL_MB = (200, 330)
-
-
-@cache
-def _reports() -> Reports:
-    return start([Guest(kernel, EXPERIMENTS, DATA) for kernel in KERNELS])
 
 
 @cache
@@ -25,8 +21,8 @@ def _small_reports(memory_mb: int) -> Reports:
 
 
 @cache
-def _two_cpu_reports() -> Reports:
-    return start([Guest("6.12", ("smp",), DATA, cpus=2, virtual_time=False)])
+def _holds_reports() -> Reports:
+    return start([Guest(kernel, ("holds",), HOLDS_DATA, counted=True) for kernel in KERNELS])
 
 
 @cache
@@ -43,7 +39,7 @@ def _link_reports() -> Reports:
 @pytest.fixture(params=KERNELS)
 def report(request: pytest.FixtureRequest) -> Report:
     """All experiments on one kernel."""
-    return _reports()[request.param].result()
+    return reports()[request.param].result()
 
 
 @pytest.fixture(params=product(KERNELS, SMALL_MB), ids=lambda p: f"{p[0]}-{p[1]}MB")
@@ -53,10 +49,16 @@ def small(request: pytest.FixtureRequest) -> Report:
     return _small_reports(memory_mb)[kernel].result()
 
 
+@pytest.fixture(params=KERNELS)
+def held(request: pytest.FixtureRequest) -> Report:
+    """A guest in which one instruction takes 1 ns, and holds of a lock are timed."""
+    return _holds_reports()[request.param].result()
+
+
 @pytest.fixture
 def two_cpus() -> Report:
     """A guest with two processors, in real time."""
-    return _two_cpu_reports()["6.12"].result()
+    return two_cpu_report()
 
 
 @pytest.fixture(params=KERNELS)

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 from guests import Report
 
-from lab import build, cli
-from lab.engine import run_script
+from lab import cli
+from lab.engines.script import run_script
+from lab.toolchain import build
 
 HERE = Path(__file__).resolve().parent / "guest"
 REFUSALS = [

@@ -10,14 +10,15 @@ from functools import cache
 from typing import Any
 
 import pytest
-from cases import LOAD_LINE
-from guests import Guest, Report, Reports, start
+from guests import Report
+from shared import two_cpu_report as report
 from test_qdisc import TROUBLE, unaccounted
 
-from lab import build, multiqueue, multiqueue_cost
-from lab.engine import get_engine
-from lab.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
-from lab.readings import ResultError
+from lab.engines.select import get_engine
+from lab.results.readings import ResultError
+from lab.toolchain import build
+from lab.trials import multiqueue, multiqueue_cost
+from lab.trials.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 
 PARTS = ("first", "second", "both", "replaced")
 FLOOD = 3000
@@ -27,17 +28,6 @@ SHARED = {"ipv4_option", "zrtt_net_id", "zrtt_net_ops", "zrtt_qdisc_ops"}
 """Variables of the module: packets read the first two, and write none."""
 CONSTANTS = ("zrtt_range_", "__")
 """How other names in its data begin."""
-
-
-@cache
-def reports() -> Reports:
-    """Of the one guest."""
-    return start([Guest("6.12", ("mq",), {"load": [LOAD_LINE]}, cpus=2, virtual_time=False)])
-
-
-def report() -> Report:
-    """What the experiment printed."""
-    return reports()["6.12"].result()
 
 
 @cache
@@ -58,9 +48,9 @@ def zrtts(part: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_experiment_ran_to_its_end() -> None:
-    assert report().lines("mq.rc") == ["0"], report().text
-    assert report().lines("mq.cpus") == ["2"]
+def test_experiment_ran_to_its_end(two_cpus: Report) -> None:
+    assert two_cpus.lines("mq.rc") == ["0"], two_cpus.text
+    assert two_cpus.lines("mq.cpus") == ["2"]
 
 
 def test_packets_take_the_queue_of_their_processor() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 import pytest
@@ -16,14 +17,18 @@ from cases import (
     PARAMETER_PARTS,
     PARAMETERS,
     REFUSED_BY_TC,
+    SUPER_CASES,
     BadAttribute,
     Parameter,
+    SuperCase,
 )
 from guests import TROUBLE, Report, unaccounted
+from uapi import ATTRIBUTES
 
 PING_PACKETS = 3
 LOAD_PACKETS = 2000
-LATE_MS = 10 * 15
+LATE_MS = 10 * 15 + 15 / 2
+"""10 targets above what a queue that stands is held at."""
 LATE_KEPT = 32
 LATE_BATCH = 9
 FRAME_MS = 1000 * 8 / 4000
@@ -104,13 +109,14 @@ def test_bad_value_is_refused_by_tc(report: Report, words: str) -> None:
 @pytest.mark.parametrize("bad", BAD_ATTRIBUTES, ids=str)
 def test_bad_value_is_refused_by_the_kernel(report: Report, bad: BadAttribute) -> None:
     answer = report.lines("refusals.kernel")[BAD_ATTRIBUTES.index(bad)]
-    error, _, message = answer.partition(" ")
+    error, attribute, message = answer.split(" ", 2)
     assert int(error) < 0
+    assert int(attribute) == ATTRIBUTES[bad.name].number
     assert message.startswith(f"sch_zrtt: {bad.keyword} must be ")
 
 
 def test_unknown_attribute_is_refused(report: Report) -> None:
-    error, _, message = report.lines("refusals.kernel")[-1].partition(" ")
+    error, _, message = report.lines("refusals.kernel")[-1].split(" ", 2)
     assert int(error) < 0
     assert message
 
@@ -172,6 +178,43 @@ def test_every_packet_is_accounted_for(report: Report, part: str) -> None:
     qdisc = report.qdisc(f"accounts.{part}")
     assert qdisc["packets_in"] > 0
     assert unaccounted(qdisc) == 0
+
+
+@pytest.mark.parametrize("way", ["whole", "split"])
+@pytest.mark.parametrize("case", SUPER_CASES, ids=lambda case: case.name)
+def test_segments_are_counted_if_nobody_has(report: Report, case: SuperCase, way: str) -> None:
+    qdisc = report.qdisc(f"super.{way}.{SUPER_CASES.index(case)}")
+    assert qdisc["packets_in"] == qdisc["packets"] == case.segments
+    assert qdisc["drops"] == 0
+
+
+def test_parent_that_peeks_through_another(report: Report) -> None:
+    """Where that forgets what it peeked at, one packet is left behind."""
+    (received,) = re.findall(r"(\d+) packets received", report.part("peeked.pings"))
+    assert int(received) >= 9
+    qdisc = report.qdisc("peeked.stats")
+    assert unaccounted(qdisc) == 0
+    assert qdisc["drop_late"] > 0
+
+
+REASONS = {
+    "skb": dict.fromkeys(("drop_limit", "drop_mark", "drop_late"), "QDISC_DROP"),
+    "qdisc": {"drop_limit": "OVERLIMIT", "drop_mark": "CONGESTED", "drop_late": "CONGESTED"},
+}
+"""Linux before 6.14 knows one reason, and 7.1 has a tracepoint of its own for qdiscs."""
+
+
+@pytest.mark.parametrize("cause", ["drop_limit", "drop_mark", "drop_late"])
+def test_drops_have_a_reason(report: Report, cause: str) -> None:
+    before, after = (report.qdisc(f"reasons.{cause}.{when}") for when in ("before", "after"))
+    new = {name: after[name] - before[name] for name in REASONS["skb"]}
+    wanted = Counter[str]()
+    (kind,) = report.lines("reasons.kind")
+    for name, drops in new.items():
+        wanted[REASONS[kind][name]] += drops
+    told = Counter(report.lines(f"reasons.{cause}"))
+    assert {reason: told[reason] for reason in wanted} == wanted
+    assert new[cause] > 0
 
 
 def test_accounts_saw_what_they_were_to_see(report: Report) -> None:

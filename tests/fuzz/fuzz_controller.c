@@ -12,10 +12,10 @@
 #define ONE_HOUR_NS	3600000000000ULL
 #define ONE		((double)ZRTT_P_ONE)
 
-/* PI2: updates of an empty queue that take P_b from 1 to below 0.1 %: 8 until it
- * counts as empty, then p' falls by 1/16 in each.
+/* PI2: updates of an empty queue that take P_b from 1 to below 0.1 %: the second one finds
+ * it empty, and p' falls by 1/8 in each from then on.
  */
-#define PI2_RECOVERS_TICKS	62
+#define PI2_RECOVERS_TICKS	27
 
 /* PI2 and pblue: an idle link has forgotten all after 31 half-lives of p'. */
 #define HALF_LIFE_NS		(1U << 29)
@@ -44,8 +44,60 @@ static void check_state(const struct zrtt_ctl *ctl)
 	expect(ctl->p_q30 <= ZRTT_P_ONE, "P_b above 1");
 	expect(ctl->root_q30 <= ZRTT_P_ONE, "p' above 1");
 	expect(ctl->p_avg_q30 <= ZRTT_P_ONE, "P_b_avg above 1");
+	expect(ctl->at < ZRTT_STANDING_TICKS, "no place for a sojourn");
 	expect(fabs(ctl->root_q30 / ONE - sqrt(ctl->p_q30 / ONE)) <= 0.0002,
 	       "p' is not the root of P_b");
+}
+
+/* What is aimed at is between half the target and 24 targets, or what fills it, and grows
+ * with P_b and with what fills it.
+ */
+static void follow(struct run *r, struct draw *d)
+{
+	const struct zrtt_ctl_params *params = &r->all.ctl;
+	u32 fill_us = draw_between(d, 0, ZRTT_SOJOURN_MAX_US);
+	u32 least_us = params->target_us / 2;
+	struct zrtt_ctl more = r->ctl;
+
+	zrtt_ctl_follow(params, &r->ctl, fill_us);
+	expect(r->ctl.aim_us >= least_us, "aims at less than half the target");
+	expect(r->ctl.aim_us <= least_us || r->ctl.aim_us <= fill_us,
+	       "aims at more than it takes");
+	expect(r->ctl.aim_us <= ZRTT_FOLLOW_TARGETS * params->target_us,
+	       "aims at more than 24 targets");
+	expect(r->ctl.p_avg_q30 || r->ctl.aim_us == least_us, "follows without a P_b");
+	more.p_avg_q30 = draw_between(d, more.p_avg_q30, ZRTT_P_ONE);
+	zrtt_ctl_follow(params, &more, draw_between(d, fill_us, ZRTT_SOJOURN_MAX_US));
+	expect(more.aim_us >= r->ctl.aim_us, "aims at less for more flows");
+}
+
+/* What stands is no more than any of the last 5 sojourns, and one of them. */
+static void check_standing(const struct zrtt_ctl *ctl, u32 sojourn_us)
+{
+	u32 i, seen = 0;
+
+	expect(ctl->sojourn_us <= sojourn_us, "more stands than is there");
+	for (i = 0; i < ZRTT_STANDING_TICKS; i++) {
+		expect(ctl->sojourn_us <= ctl->recent_us[i], "more stands than was there");
+		seen += ctl->sojourn_us == ctl->recent_us[i];
+	}
+	expect(seen, "stands though it was never there");
+}
+
+/* A queue counts as no longer than it is, and a burst as one more aim at the most. */
+static void check_error(const struct run *r, struct draw *d)
+{
+	u32 standing_us = draw_between(d, 0, ZRTT_SOJOURN_MAX_US);
+	s64 above_us = (s64)standing_us - r->ctl.aim_us;
+	s64 error = zrtt_pi2_error(&r->ctl, standing_us);
+
+	expect(error <= above_us, "the queue counts as longer than it is");
+	expect(error == above_us || above_us > 0, "what is below the aim counts otherwise");
+	expect(above_us <= 0 || error > 0 || !r->ctl.aim_us, "what is above the aim does not count");
+	expect(error <= r->ctl.aim_us, "a burst counts");
+	expect(error <= zrtt_pi2_error(&r->ctl,
+				       draw_between(d, standing_us, ZRTT_SOJOURN_MAX_US)),
+	       "a longer queue counts less");
 }
 
 /* Of two sojourns the longer one never gives the lower P_b. */
@@ -54,11 +106,16 @@ static void tick(struct run *r, struct draw *d)
 	const struct zrtt_ctl before = r->ctl;
 	u32 sojourn_us = draw_between(d, 0, ZRTT_SOJOURN_MAX_US);
 	struct zrtt_ctl longer = r->ctl;
+	u32 period_us = zrtt_ctl_period_us(&r->all.ctl);
+	u32 elapsed_us = draw_between(d, period_us,
+				      period_us * (1 + ZRTT_TICK_PERIODS_MAX));
 
 	zrtt_ctl_tick(&r->all.ctl, &longer,
-		      draw_between(d, sojourn_us, ZRTT_SOJOURN_MAX_US));
-	zrtt_ctl_tick(&r->all.ctl, &r->ctl, sojourn_us);
+		      draw_between(d, sojourn_us, ZRTT_SOJOURN_MAX_US), elapsed_us);
+	zrtt_ctl_tick(&r->all.ctl, &r->ctl, sojourn_us, elapsed_us);
 	check_state(&longer);
+	if (r->all.ctl.kind == ZRTT_CTL_PI2)
+		check_standing(&r->ctl, sojourn_us);
 	expect(longer.p_q30 >= r->ctl.p_q30, "P_b falls as the sojourn grows");
 	expect(r->all.ctl.kind != ZRTT_CTL_BLUE || same(&before, &r->ctl),
 	       "BLUE listens to the sojourn");
@@ -75,15 +132,16 @@ static void check_sojourn(const struct run *r, struct draw *d)
 	const struct zrtt_ctl_params *params = &r->all.ctl;
 	u32 sojourn_us = draw_between(d, 0, ZRTT_SOJOURN_MAX_US);
 	u32 backlog = draw_between(d, 0, ~0U);
-	u32 seen_us = zrtt_ctl_sojourn(params, sojourn_us, backlog);
+	u32 seen_us = zrtt_ctl_sojourn(params, &r->ctl, sojourn_us, backlog);
+	double most_us = fmax(params->target_us, r->ctl.aim_us);
 
 	expect(seen_us <= sojourn_us, "the sojourn grows");
 	expect(seen_us == sojourn_us ||
-	       (double)seen_us * ZRTT_TARGET_PKTS <= (double)params->target_us * backlog,
+	       seen_us * (double)ZRTT_TARGET_PKTS <= most_us * backlog,
 	       "few packets are many");
 	expect(seen_us == sojourn_us || backlog < ZRTT_TARGET_PKTS ||
-	       seen_us >= params->target_us, "many packets are few");
-	expect(seen_us <= zrtt_ctl_sojourn(params, sojourn_us,
+	       seen_us >= most_us, "many packets are few");
+	expect(seen_us <= zrtt_ctl_sojourn(params, &r->ctl, sojourn_us,
 					   draw_between(d, backlog, ~0U)),
 	       "more packets are fewer");
 }
@@ -163,13 +221,14 @@ static void check_late(const struct run *r, struct draw *d)
 {
 	u64 age_ns = draw_u64(d), more_ns = draw_u64(d);
 	u32 backlog = draw_between(d, 0, TC_ZRTT_LIMIT_MAX);
-	bool is_late = zrtt_ctl_late(&r->all.ctl, age_ns, backlog);
+	bool is_late = zrtt_ctl_late(&r->all.ctl, &r->ctl, age_ns, backlog);
 
 	expect(!is_late || r->all.ctl.kind != ZRTT_CTL_BLUE, "late for BLUE");
 	expect(!is_late || backlog > ZRTT_LATE_KEEP_PKTS, "a burst is late");
 	expect(!is_late || age_ns + more_ns < age_ns ||
-	       zrtt_ctl_late(&r->all.ctl, age_ns + more_ns, backlog),
+	       zrtt_ctl_late(&r->all.ctl, &r->ctl, age_ns + more_ns, backlog),
 	       "late no more as time goes by");
+	expect(!is_late || age_ns > r->ctl.aim_us * 1000ULL, "what is aimed at is late");
 }
 
 /* The cause of P_b is gone: the queue is empty at each tick, or the link idle. */
@@ -184,7 +243,7 @@ static void check_recovery(struct run *r)
 		if (params->kind == ZRTT_CTL_BLUE)
 			idle(r, params->freeze_us * 1000ULL);
 		else
-			zrtt_ctl_tick(params, &r->ctl, 0);
+			zrtt_ctl_tick(params, &r->ctl, 0, params->tupdate_us);
 		/* pblue: time constant 1 s, its step rounded down to Q16 */
 		most = before * (1 - 0.98 * params->tupdate_us / 1e6);
 		expect(params->kind != ZRTT_CTL_PBLUE ||
@@ -208,8 +267,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	r.ctl.p_avg_q30 = draw_between(&d, 0, ZRTT_P_ONE);
 	r.ctl.sojourn_us = draw_between(&d, 0, ZRTT_SOJOURN_MAX_US);
 	r.ctl.changed_ns = r.now_ns;
+	zrtt_ctl_follow(&r.all.ctl, &r.ctl, 0);
 	while (d.left) {
-		switch (draw_index(&d, 7)) {
+		switch (draw_index(&d, 9)) {
 		case 0:
 			draw_changes(&d, &r.all);
 			break;
@@ -228,6 +288,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			break;
 		case 5:
 			check_sojourn(&r, &d);
+			break;
+		case 6:
+			follow(&r, &d);
+			break;
+		case 7:
+			check_error(&r, &d);
 			break;
 		default:
 			check_late(&r, &d);

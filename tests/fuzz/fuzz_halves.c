@@ -66,7 +66,11 @@ static bool explains(const struct router *r, const struct event *left,
 	return left->tag == echo->tag && left->way != echo->way &&
 	       gap_us <= ZRTT_HINT_MAX_US &&
 	       zrtt_hint_to_us(zrtt_hint_from_us(gap_us)) == us &&
-	       (s32)(echo->stamp - left->stamp) > -SPREAD && (u8)windows <= 1;
+	       (s32)(echo->stamp - left->stamp) > -SPREAD &&
+	       /* of this window or the one before; a silence of 65535 epochs looks like a
+		* clock that lags, and is as much as one window off
+		*/
+	       (u8)(windows + 1) <= 3;
 }
 
 /* What is known of half a path was seen: from a departure to an echo. */

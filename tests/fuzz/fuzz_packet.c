@@ -36,6 +36,22 @@ static struct zrtt_packet parse(const struct zrtt_bytes *frame,
 	return p;
 }
 
+/* A part of the frame says the same, or that it is too short. */
+static void check_part(const struct zrtt_packet *p, const struct zrtt_bytes *frame,
+		       const struct zrtt_wanted *wanted)
+{
+	u16 type = zrtt_hint_get16(frame->data + ETH_TYPE);
+	struct zrtt_bytes part = *frame;
+	struct zrtt_packet of_part;
+
+	for (part.len = ETH_BYTES; part.len < frame->len; part.len += 1 + part.len / 16) {
+		if (zrtt_packet_parse(&of_part, &part, type, ETH_BYTES, wanted))
+			expect(same_packet(&of_part, p), "a part says something else");
+		expect(plain_agrees(&of_part, &part, type, ETH_BYTES, wanted),
+		       "the quick way differs for a part");
+	}
+}
+
 static void check_places(const struct zrtt_packet *p, const struct zrtt_bytes *frame)
 {
 	u32 header = p->version == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES;
@@ -123,6 +139,8 @@ static void check_opinion(const struct zrtt_packet *p, const struct zrtt_bytes *
 		expect(p->timed == o.timed && p->tsval == o.tsval &&
 		       p->tsecr == o.tsecr,
 		       "second opinion on timestamps differs");
+	if (p->hint_in_tcp)
+		expect(p->sealed == o.authenticated, "second opinion on TCP-AO differs");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -142,7 +160,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	};
 	frame.data = data + PARAMETERS;
 	frame.len = (u32)(size - PARAMETERS);
+	frame.cut = false;
 	p = parse(&frame, &wanted);
+	check_part(&p, &frame, &wanted);
 	if (p.version)
 		check_places(&p, &frame);
 	if (p.hint_units)

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: the whole algorithm as the qdisc drives it. Packets of few flows
  * that compete for few sets, with any RTTs and hints, judged at any P_b; ticks,
- * overflows, idle links, clocks that jump and wrap, parameters and a size of the table
- * that change meanwhile.
+ * overflows, idle links, clocks that jump and wrap, parameters that change meanwhile, and
+ * a table that does, whose flows are moved step by step between packets and resets.
  */
 #include "draw.h"
 #include "draw_params.h"
@@ -12,10 +12,12 @@
 
 #define SETS		2	/* or twice as many */
 #define FLOWS		(SETS * ZRTT_WAYS)
+#define MANY		(2 * ZRTT_MOVE_STEP)	/* slots: some steps to move */
 
 struct queue {
 	struct zrtt_params params;
 	struct zrtt_vars vars;
+	struct zrtt_table from;
 	struct zrtt_stats stats;
 	u64 now_ns;
 };
@@ -29,21 +31,86 @@ static struct zrtt_table new_table(u32 flows)
 	return t;
 }
 
+/* A copy of @t in @slots, with epochs as of an epoch @shift. */
+static struct zrtt_table shifted(const struct zrtt_table *t, struct zrtt_flow *slots, u32 shift)
+{
+	struct zrtt_table copy = *t;
+	u32 i;
+
+	copy.slots = slots;
+	for (i = 0; i < table_slots(t); i++) {
+		slots[i] = t->slots[i];
+		slots[i].epoch -= shift;
+	}
+	return copy;
+}
+
 /* check_table() compares epochs as numbers: shift them so that now is the largest. */
 static void check_flows(const struct queue *q)
 {
-	u32 shift = zrtt_epoch(q->now_ns) + 1;
-	struct zrtt_flow slots[2 * FLOWS];
-	struct zrtt_table copy = q->vars.table;
+	static struct zrtt_flow slots[MANY], from_slots[MANY];
+	u32 shift = zrtt_epoch(q->now_ns) + 1, room = table_slots(&q->vars.table);
+	struct zrtt_table copy = shifted(&q->vars.table, slots, shift), from;
+
+	if (copy.from) {
+		from = shifted(copy.from, from_slots, shift);
+		room += table_slots(&from);
+		copy.from = &from;
+	}
+	check_table(&copy);
+	expect(copy.live <= room, "more flows than slots");
+}
+
+/* Rates and logarithms that count: the largest, the smallest, and their number. */
+struct counted {
+	u32 flows;
+	u32 least;
+	u32 most;
+};
+
+static void count_rates(const struct zrtt_table *t, struct counted *c)
+{
 	u32 i;
 
-	for (i = 0; i < table_slots(&copy); i++) {
-		slots[i] = copy.slots[i];
-		slots[i].epoch -= shift;
+	for (i = 0; i < table_slots(t); i++) {
+		const struct zrtt_flow *f = &t->slots[i];
+
+		if (!f->live || !f->counts)
+			continue;
+		c->flows++;
+		if (f->rate < c->least)
+			c->least = f->rate;
+		if (f->rate > c->most)
+			c->most = f->rate;
 	}
-	copy.slots = slots;
-	check_table(&copy);
-	expect(copy.live <= table_slots(&copy), "more flows than slots");
+}
+
+/* A mean is neither above nor below all that it is of; integers may be 0.1 % off. */
+static void check_due(const struct queue *q)
+{
+	const struct zrtt_table *t = &q->vars.table;
+	struct counted c = { .least = ~0U };
+	u64 due = q->vars.law.due;
+
+	count_rates(t, &c);
+	if (t->from)
+		count_rates(t->from, &c);
+	expect(c.flows == t->counted, "another number of flows that count");
+	expect(!c.flows || (due <= c.most + c.most / 1024ULL + 1 &&
+			    due + due / 1024 + 1 >= c.least),
+	       "due share beyond all rates");
+}
+
+/* The parameters are those that it was set by. */
+static void check_aim(const struct queue *q)
+{
+	const struct zrtt_ctl_params *params = &q->params.ctl;
+	u32 least_us = params->target_us / 2;
+
+	expect(q->vars.ctl.aim_us >= least_us &&
+	       (q->vars.ctl.aim_us <= ZRTT_FOLLOW_TARGETS * params->target_us),
+	       "aim out of range");
+	expect(q->vars.ctl.aim_us <= ZRTT_SOJOURN_MAX_US, "aim above all sojourns");
 }
 
 static void check_law(const struct queue *q)
@@ -61,10 +128,12 @@ static void check_law(const struct queue *q)
 	default:
 		expect(law->alpha_q16 <= params->alpha_max_q16, "alpha above its cap");
 	}
-	expect(law->fit_q16 >= 0, "the regression's alpha below 0");
 	expect(abs(law->log_norm) <= ZRTT_WEIGHT_LOG_MAX, "mean weight out of range");
-	expect(law->usual_q13 >= 0 && law->usual_q13 <= ZRTT_PRICE_MAX,
-	       "usual price out of range");
+	expect(law->gain_q16 <= ZRTT_PENALTY_GAIN_MAX, "gain of the penalty out of range");
+	expect(law->log_due >= 0 && law->log_due < 32 << ZRTT_Q16, "due share out of range");
+	expect(!law->log_due || law->due, "a due share of nothing");
+	expect(q->vars.table.due == law->due, "another due share");
+	check_due(q);
 	expect(law->rtt_avg_us <= ZRTT_HINT_MAX_US * 1.001,
 	       "RTT_avg above all RTTs");
 }
@@ -74,19 +143,23 @@ static void check_state(const struct queue *q)
 	const struct zrtt_ctl *ctl = &q->vars.ctl;
 
 	expect(ctl->p_q30 <= ZRTT_P_ONE && ctl->p_avg_q30 <= ZRTT_P_ONE, "P_b above 1");
+	expect(ctl->at < ZRTT_STANDING_TICKS, "no place for a sojourn");
 	expect(q->vars.delay_q8 >> ZRTT_DELAY_FRAC <= ZRTT_SOJOURN_MAX_US,
 	       "smoothed sojourn above all sojourns");
 }
 
-static void check_flow(const struct zrtt_flow *f, u32 tag)
+static void check_flow(const struct queue *q, const struct zrtt_flow *f, u32 tag)
 {
-	expect(f->tag == tag, "another flow's slot");
+	expect(f->tag == tag || (q->params.law.tuned && f->tag == (tag ^ ZRTT_SPOOFED)),
+	       "another flow's slot");
 	expect(f->weight_q16 >= ZRTT_Q16_ONE >> 15 && f->weight_q16 <= 1U << 31,
 	       "weight out of range");
 	expect(f->threshold_q30 >= ZRTT_P_ONE / 2 &&
 	       f->threshold_q30 < ZRTT_P_ONE / 2 * 3, "threshold out of range");
 	expect(f->acc_q30 < f->threshold_q30, "credit piles up");
-	expect(f->price_q13 <= ZRTT_PRICE_MAX, "price out of range");
+	expect(abs(f->penalty_q16) <= ZRTT_PENALTY_MAX, "penalty out of range");
+	expect(!f->live || !f->counts || (zrtt_flow_mature(f) && f->rate),
+	       "counts without a rate");
 	expect(f->age <= ZRTT_LIVE_EPOCHS, "too old");
 	expect(!f->rtt_us == (f->source == ZRTT_RTT_NONE), "RTT from nowhere");
 	expect(!f->rtt_us || (f->rtt_us >= 32 && f->rtt_us <= ZRTT_HINT_MAX_US),
@@ -122,14 +195,21 @@ static u32 draw_rtt_us(struct draw *d)
 
 static struct zrtt_arrival draw_packet(struct queue *q, struct draw *d)
 {
-	u32 what = draw_index(d, 64);
+	u32 what = draw_index(d, 128);
+	bool handshake = q->params.handshake && what & 4;
 
 	return (struct zrtt_arrival) {
 		.tag = tag_of(draw_index(d, 2 * FLOWS)),
 		.bytes = draw_between(d, 1, 1 << 16),
 		.segs = what & 1 ? draw_between(d, 1, 65535) : 1,
 		.ect = what & 2,
-		.handshake = q->params.handshake && what & 4,
+		.handshake = handshake,
+		/* few, so that answers meet their SYNs */
+		.seq = (what >> 6 & 1) + !handshake,
+		.ack = what >> 5 & 1,
+		/* near each other, and far off */
+		.seq_high = what & 1 ? 0 : (u16)draw_bytes(d, 1) * 0x101,
+		.rtt_info = what & (4 | 8 | 16 | 32),
 		.rtt_us = what & 8 && q->params.hint != ZRTT_HINT_IGNORE ?
 			  draw_rtt_us(d) : 0,
 		.mark_us = what & 16 ?
@@ -143,28 +223,37 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	enum zrtt_verdict verdict;
 	struct zrtt_flow *f;
+	u32 bytes;
 	u64 p_q30;
 
-	zrtt_idle_go_on(&q->params, &q->vars, q->now_ns);
+	zrtt_idle(&q->params, &q->vars, q->now_ns);
 	f = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
-	check_flow(f, pkt->tag);
+	check_flow(q, f, pkt->tag);
+	if (f->syn == ZRTT_SYN_LEFT && !pkt->handshake)
+		zrtt_answer(&q->params, &q->vars, f, pkt, q->now_ns, q->now_ns);
+	check_flow(q, f, pkt->tag);
 	p_q30 = zrtt_probability(&q->vars, f);
-	verdict = zrtt_judge(&q->params, &q->vars, f, pkt, rnd);
-	check_flow(f, pkt->tag);
+	bytes = f->bytes;
+	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd);
+	check_flow(q, f, pkt->tag);
 	check_verdict(q, pkt, p_q30, verdict);
+	expect(verdict == ZRTT_DROP ? f->bytes <= bytes : f->bytes == bytes,
+	       "a verdict adds bytes");
+	expect(verdict == ZRTT_PASS || f->hit, "a hit is not remembered");
 	if (verdict == ZRTT_DROP)
 		return;
 	zrtt_idle_end(&q->vars);
 	if (pkt->handshake)
-		zrtt_flow_syn_left(f, zrtt_us(q->now_ns));
+		zrtt_syn_left(f, zrtt_us(q->now_ns));
 }
 
-/* After which books stay open as long as with thousands of flows, if @d says so. */
+/* After which updates are as rare as with thousands of flows, if @d says so. */
 static void tick(struct queue *q, struct draw *d, u32 sojourn_us)
 {
 	zrtt_tick(&q->params, &q->vars, sojourn_us, TC_ZRTT_LIMIT_MAX, q->now_ns);
-	q->vars.table.books_epochs = 1 + draw_index(d, ZRTT_BOOKS_EPOCHS);
+	q->vars.table.update_epochs = 1 + draw_index(d, ZRTT_UPDATE_EPOCHS);
 	check_law(q);
+	check_aim(q);
 }
 
 /* A packet, or one in each of some epochs, with ticks between them. */
@@ -184,6 +273,20 @@ static void send(struct queue *q, struct draw *d)
 	}
 }
 
+/* A flow that sends for up to a minute while nobody ticks: what the last tick learnt of
+ * others is what it is compared with.
+ */
+static void go_on(struct queue *q, struct draw *d)
+{
+	struct zrtt_arrival pkt = draw_packet(q, d);
+	u32 more = draw_index(d, 64), epochs = 1 + draw_index(d, ZRTT_LIVE_EPOCHS);
+
+	while (more--) {
+		arrive(q, &pkt, (u32)-1);
+		q->now_ns += (u64)epochs << ZRTT_EPOCH_SHIFT;
+	}
+}
+
 /* Some flows send a packet each, and again in the next epoch: a full table. */
 static void crowd(struct queue *q, struct draw *d)
 {
@@ -198,19 +301,46 @@ static void crowd(struct queue *q, struct draw *d)
 	}
 }
 
-/* As zrtt_change(): what was learnt is carried over. */
+/* As zrtt_change(): what was learnt is carried over, though not at once. The next change
+ * is not before that.
+ */
 static void change(struct queue *q, struct draw *d)
 {
-	u32 flows = draw_index(d, 2) ? FLOWS : 2 * FLOWS;
-	struct zrtt_table to, *from = &q->vars.table;
+	static const u32 sizes[] = { FLOWS, 2 * FLOWS, MANY };
+	u32 flows = sizes[draw_index(d, ARRAY_LEN(sizes))];
+	struct zrtt_table *t = &q->vars.table;
+	u32 live = t->live;
 
 	draw_changes(d, &q->params);
-	if (flows == table_slots(from))
+	if (t->from || flows == table_slots(t))
 		return;
-	to = new_table(flows);
-	zrtt_table_move(&to, from, zrtt_epoch(q->now_ns));
-	free(from->slots);
-	*from = to;
+	zrtt_table_resize(t, &q->from, calloc(flows, sizeof(struct zrtt_flow)), flows);
+	expect(t->live == live, "resizing changes the number of flows");
+	check_flows(q);
+}
+
+/* A step of the move, if there is one. Return: whether there is more to move. */
+static bool move(struct queue *q)
+{
+	struct zrtt_table *t = &q->vars.table;
+
+	if (!t->from)
+		return false;
+	if (zrtt_table_move(t, zrtt_epoch(q->now_ns)))
+		free(q->from.slots);
+	check_flows(q);
+	return t->from;
+}
+
+/* As zrtt_reset(), at any time: flows stay, in whichever table they are. */
+static void reset(struct queue *q)
+{
+	u32 live = q->vars.table.live;
+
+	zrtt_vars_reset(&q->vars);
+	expect(q->vars.table.live == live, "flows were lost");
+	expect(!q->vars.ctl.p_q30 && !q->vars.delay_q8 && !q->vars.idle_ns,
+	       "something else was not");
 	check_flows(q);
 }
 
@@ -227,7 +357,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	zrtt_params_init(&q.params);
 	draw_changes(&d, &q.params);
 	while (d.left) {
-		switch (draw_index(&d, 9)) {
+		switch (draw_index(&d, 11)) {
 		case 0:
 			change(&q, &d);
 			break;
@@ -235,7 +365,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			zrtt_overflow(&q.params, &q.vars, &q.stats, q.now_ns);
 			break;
 		case 2:
-			zrtt_idle_begin(&q.params, &q.vars, &q.stats, q.now_ns);
+			zrtt_idle(&q.params, &q.vars, q.now_ns);
 			break;
 		case 3:
 			q.now_ns += draw_gap_ns(&d);
@@ -246,12 +376,23 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		case 5:
 			crowd(&q, &d);
 			break;
+		case 6:
+			move(&q);
+			break;
+		case 7:
+			reset(&q);
+			break;
+		case 8:
+			go_on(&q, &d);
+			break;
 		default:
 			send(&q, &d);
 			break;
 		}
 		check_state(&q);
 	}
+	while (move(&q))
+		;
 	check_flows(&q);
 	free(q.vars.table.slots);
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A second opinion on what tells the flows of packets apart, and on timestamps:
+ * A second opinion on what tells the flows of packets apart, on timestamps and TCP-AO:
  * a function for each layer, which shares no code with packet.h, nor its numbers.
  */
 #ifndef _FUZZ_PACKET_OPINION_H
@@ -20,6 +20,7 @@ struct opinion {
 	u32 l4_at;
 	u32 tcp_flags;
 	bool timed;
+	bool authenticated;
 	u32 tsval;
 	u32 tsecr;
 };
@@ -53,6 +54,22 @@ static inline void opinion_timestamps(struct opinion *o, u32 at, u32 end)
 	o->tsecr = opinion_number(o, at + 6, 4);
 }
 
+/* RFC 5925, 2.2, in such a list */
+static inline bool opinion_authenticated(const struct opinion *o, u32 at, u32 end)
+{
+	u32 kind;
+
+	if (at >= end || end - at < 2)
+		return false;
+	kind = o->bytes[at];
+	if (kind == 0 || kind == 29)
+		return kind == 29;
+	if (kind == 1)
+		return opinion_authenticated(o, at + 1, end);
+	return o->bytes[at + 1] >= 2 &&
+	       opinion_authenticated(o, at + o->bytes[at + 1], end);
+}
+
 static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
 {
 	bool ports = proto == 6 || proto == 17 || proto == 33 || proto == 50 ||
@@ -67,8 +84,10 @@ static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
 		return;
 	o->tcp_flags = o->bytes[at + 13];
 	end = at + o->bytes[at + 12] / 16 * 4;
-	if (end <= o->len)
-		opinion_timestamps(o, at + 20, end);
+	if (end > o->len)
+		return;
+	opinion_timestamps(o, at + 20, end);
+	o->authenticated = opinion_authenticated(o, at + 20, end);
 }
 
 static inline void opinion_ipv4(struct opinion *o, u32 at)

@@ -1,10 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How many examples: few and always the same, or with --hypothesis-profile=long many."""
+"""How many examples: few and always the same, fewer for `make check`, or with
+--hypothesis-profile=long many.
+"""
 
 from __future__ import annotations
 
-from hypothesis import settings
+import os
+from typing import Any
 
-settings.register_profile("short", max_examples=100, derandomize=True, deadline=None, database=None)
-settings.register_profile("long", max_examples=10_000, deadline=None, database=None)
+from hypothesis import HealthCheck, settings
+
+# Whether drawing is slow depends on what else the machine does.
+TIMELESS: dict[str, Any] = {
+    "deadline": None,
+    "database": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+EXAMPLES = 25 if os.environ.get("QUICK") else 100
+settings.register_profile("short", max_examples=EXAMPLES, derandomize=True, **TIMELESS)
+settings.register_profile("long", max_examples=10_000, **TIMELESS)
 settings.load_profile("short")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import DrawFn, SearchStrategy
+from hypothesis.strategies import SearchStrategy
 from library import LIBRARY
 from reference import ONE
 
@@ -38,11 +38,3 @@ CLOCK = spread(1 << 40, 1 << 60)  # ns: from 18 minutes to 36 years
 def flows(least: int = 1) -> SearchStrategy[list[tuple[int, int]]]:
     """RTT and rate of each."""
     return st.lists(st.tuples(RTTS, RATES), min_size=least, max_size=64)
-
-
-@st.composite
-def flows_along_a_slope(draw: DrawFn) -> list[tuple[int, int]]:
-    """RTTs within an octave, and rates that are a power of them."""
-    exponent = draw(st.floats(-3, 3))
-    ratios = draw(st.lists(st.floats(1, 2), min_size=2, max_size=64))
-    return [(round(50_000 * one), round(100_000 * one**exponent)) for one in ratios]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ctypes
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from kbuild import compiled
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -67,13 +68,10 @@ class Library:
 
 
 def _build() -> Path:
-    built = ROOT / "out/model/model.so"
-    built.parent.mkdir(parents=True, exist_ok=True)
     include = [ROOT / "tests/unit", ROOT / "include", ROOT / "include/uapi"]
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    command = ["gcc", *flags, *(f"-I{folder}" for folder in include), "-o", built, SOURCE]
-    subprocess.run(command, check=True)
-    return built
+    folders = [f"-I{folder}" for folder in include]
+    return compiled(ROOT / "out/model/model.so", "gcc", *flags, *folders, SOURCE)
 
 
 LIBRARY = Library(_build())

@@ -57,6 +57,38 @@ void model_controller(u32 kind, u32 p_q30, u32 sojourn_us)
 	zrtt_ctl_set(&ctl, p_q30);
 }
 
+/* What PI2 aims at from now on. */
+u32 model_follow(u32 p_avg_q30, u32 fill_us)
+{
+	struct zrtt_ctl copy = { .p_avg_q30 = p_avg_q30 };
+
+	zrtt_ctl_follow(&ctl_params, &copy, fill_us);
+	ctl.aim_us = copy.aim_us;
+	return ctl.aim_us;
+}
+
+s64 model_pi2_error(u32 aim_us, u32 standing_us)
+{
+	const struct zrtt_ctl copy = { .aim_us = aim_us };
+
+	return zrtt_pi2_error(&copy, standing_us);
+}
+
+u32 model_late(u64 age_ns, u32 backlog_pkts)
+{
+	return zrtt_ctl_late(&ctl_params, &ctl, age_ns, backlog_pkts);
+}
+
+u32 model_standing(void)
+{
+	return ctl.sojourn_us;
+}
+
+u32 model_fill(u32 due, u32 rtt_avg_us)
+{
+	return zrtt_fill_us(due, rtt_avg_us);
+}
+
 /* What PI2 and pblue go by. */
 void model_periods(u32 target_us, u32 tupdate_us)
 {
@@ -88,7 +120,7 @@ void model_idle(u64 since_ns, u64 now_ns)
 
 void model_tick(u32 sojourn_us)
 {
-	zrtt_ctl_tick(&ctl_params, &ctl, sojourn_us);
+	zrtt_ctl_tick(&ctl_params, &ctl, sojourn_us, ctl_params.tupdate_us);
 }
 
 void model_forget(u64 idle_ns)
@@ -128,7 +160,7 @@ void model_flows(const u32 *rtt_us, const u32 *rate, u32 n)
 	for (i = 0; i < n; i++) {
 		slots[i] = (struct zrtt_flow) {
 			.age = ZRTT_LIVE_EPOCHS, .source = ZRTT_RTT_HINT,
-			.rtt_us = rtt_us[i], .rate = rate[i], .passed = rate[i],
+			.rtt_us = rtt_us[i], .rate = rate[i], .counts = 1,
 			.threshold_q30 = ZRTT_P_ONE,
 		};
 		zrtt_flow_enlist(&table, &slots[i]);
@@ -150,7 +182,7 @@ void model_padhye(void)
 
 void model_law_tick(u32 p_q30, u32 queue_us)
 {
-	zrtt_law_tick(&law_params, &law, &table, p_q30, p_q30, queue_us, 0);
+	zrtt_law_tick(&law_params, &law, &table, p_q30, p_q30, queue_us);
 }
 
 u32 model_alpha(u32 kind, u32 alpha_max_q16, u32 pth_q30, u32 p_avg_q30)
@@ -171,23 +203,35 @@ u64 model_probability(u32 i)
 	return zrtt_probability(&vars, &slots[i]);
 }
 
-s32 model_fit_step(void)
+u32 model_due(void)
 {
-	return zrtt_fit_step(&table);
+	return law.due;
 }
 
-/* Price of the first flow after an epoch in which @passed bytes passed. */
-u32 model_price(u32 passed)
+/* Does a flow of this age, rate and hit count beside a due share of @due? */
+u32 model_counts(u32 age, u32 rate, u32 hit, u32 due)
+{
+	const struct zrtt_table t = { .due = due };
+	const struct zrtt_flow f = { .age = age, .rate = rate, .hit = hit };
+
+	return zrtt_flow_counts(&t, &f);
+}
+
+/* Penalty of the first flow after updates of @epochs in which it had a rate of @rate. */
+s32 model_penalty(u32 rate, u32 epochs)
+{
+	slots[0].rate = rate;
+	slots[0].hit = 1;
+	zrtt_penalise(&law, &slots[0], epochs);
+	return slots[0].penalty_q16;
+}
+
+/* P_i of the first flow if it had this penalty, at its rate of now. */
+u64 model_penalised(s32 penalty_q16)
 {
 	law_params.tuned = true;
-	slots[0].passed = passed;
-	zrtt_set_price(&law_params, &law, &slots[0], 1);
-	return slots[0].price_q13;
-}
-
-s32 model_usual_price(void)
-{
-	return law.usual_q13;
+	slots[0].penalty_q16 = penalty_q16;
+	return model_probability(0);
 }
 
 /* The factor's logarithm after a tick with packets of these weights. */
@@ -198,20 +242,16 @@ s32 model_normalise(s32 log_norm, const u32 *weight_q16, u32 n)
 	law_params = (struct zrtt_law_params) { .tuned = true };
 	law = (struct zrtt_law) { .log_norm = log_norm };
 	for (i = 0; i < n; i++)
-		zrtt_weigh(&law, weight_q16[i], true);
+		zrtt_count_weight(&law, weight_q16[i], true);
 	zrtt_law_normalise(&law);
 	return law.log_norm;
 }
 
 /* Verdicts */
 
-u32 model_pass_share(u32 mark_max_q30, u64 p_q30)
+u32 model_drop_odds(u64 p_q30)
 {
-	const struct zrtt_law_params params = {
-		.tuned = true, .mark_max_q30 = mark_max_q30,
-	};
-
-	return zrtt_pass_share(&params, p_q30);
+	return zrtt_drop_odds(p_q30);
 }
 
 /* Of a packet of the first flow that can be marked; @spaced, or at random. */
@@ -224,7 +264,7 @@ u32 model_verdict(u32 spaced, u32 p_q30, u32 rnd)
 	return zrtt_verdict(&params, &slots[0], p_q30, true, 1, true, rnd);
 }
 
-/* Rate of a flow that closes its books @gaps epochs apart. */
+/* Rate of a flow that is updated @gaps epochs apart. */
 u32 model_rate(const u32 *bytes, const u32 *gaps, u32 n)
 {
 	u32 i, epoch = 0;
@@ -234,7 +274,7 @@ u32 model_rate(const u32 *bytes, const u32 *gaps, u32 n)
 	for (i = 0; i < n; i++) {
 		epoch += gaps[i];
 		slots[0].bytes = bytes[i];
-		zrtt_flow_close_books(&table, &slots[0], ZRTT_Q16_ONE, epoch);
+		zrtt_flow_update(&table, &slots[0], epoch);
 	}
 	return slots[0].rate;
 }

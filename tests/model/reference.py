@@ -6,7 +6,6 @@ from __future__ import annotations
 from math import exp2, log, log2, sqrt
 
 Q16 = 1 << 16
-Q13 = 1 << 13
 ONE = 1 << 30  # probability 1, Q30
 
 # Chords over 1/32 of an octave miss the curve by h^2/8 f'' at most; input, knot and
@@ -19,24 +18,29 @@ TRUST_LOG_MAX = 2
 
 PI2_INTEGRAL = 5.0  # per second, of the period (RFC 9332 for 200 ms, doubled)
 PI2_SLOPE = 3.0  # per second
-PI2_EMPTY_TICKS = 8
-PI2_DECAY = 1 / 16
+PI2_EMPTY_TICKS = 2
+PI2_DECAY = 1 / 8
 PI2_GAIN_ERROR = 1e-4  # relative
 HALF_LIFE_NS = 1 << 29
+STANDING_TICKS = 5
+FOLLOW_TARGETS = 24
+FOLLOW_P = ONE // 10
+SOJOURN_MAX_US = 10_000_000
+EPOCH_US = (1 << 27) // 1000
+FILL_BYTES = 11 * 1514 // 4  # 2.75 packets
 
 PBLUE_FLOOR = (ONE // 10_000) / ONE
 PADHYE_B = 2  # packets per ACK
 PADHYE_RTO_MIN = 0.2  # s
 
-FIT_RIDGE = 1 / 64  # octaves squared
-FIT_GAIN = 1 / 16
-PRICE_MAX = 6.0  # octaves
-PRICE_GAIN = 1 / 16
-USUAL_GAIN = 1 / 64
+PENALTY_MAX = 14.0  # octaves
+PENALTY_GAIN_MAX = 1 / 16
+PENALTY_BYTES = 4096
 NORM_GAIN = 1 / 512
 
 RATE_EPOCHS = 12
 LIVE_EPOCHS = 15
+MATURE_EPOCHS = 8
 
 
 def clamp(x: float, low: float, high: float) -> float:
@@ -59,23 +63,26 @@ def padhye_time(rtt: float, p: float) -> float:
     return rtt * sqrt(2 * PADHYE_B * p / 3) + timeout * twice * p * (1 + 32 * p * p)
 
 
-def fit(rtts: list[int], rates: list[int]) -> tuple[float, float]:
-    """Slope of log rate over log RTT with a ridge, and how far a Q5 one may be off."""
-    x, y = [log2(rtt) for rtt in rtts], [log2(rate) for rate in rates]
-    n = len(x)
-    x_mean, y_mean = sum(x) / n, sum(y) / n
-    var = sum((one - x_mean) ** 2 for one in x) / n + FIT_RIDGE
-    cov = sum((one - x_mean) * (other - y_mean) for one, other in zip(x, y, strict=True)) / n
-    # logarithms are cut to 1/32: by half of that, up or down, from what all share
-    cut = 1 / 64 + LOG2_ERROR
-    x_spread = sum(abs(one - x_mean) for one in x) / n
-    y_spread = sum(abs(one - y_mean) for one in y) / n
-    var_error = 2 * cut * x_spread + cut * cut
-    cov_error = cut * (x_spread + y_spread) + cut * cut
-    slope = cov / var
-    if var_error >= var:
-        return slope, float("inf")
-    return slope, (cov_error + abs(slope) * var_error) / (var - var_error)
+def geometric_mean(values: list[int]) -> float:
+    return exp2(sum(map(log2, values)) / len(values))
+
+
+def aim(target_us: int, p_avg_q30: int, fill_us: int) -> int:
+    """Half of the target, or towards what fills windows, in whole numbers."""
+    least = target_us // 2
+    most = max(least, min(fill_us, FOLLOW_TARGETS * target_us))
+    return least + (most - least) * min(p_avg_q30, FOLLOW_P) // FOLLOW_P
+
+
+def pi2_error(aim_us: int, standing_us: int) -> int:
+    """Microseconds above the aim; a burst counts as one aim."""
+    return min(standing_us - aim_us, aim_us)
+
+
+def fill(due: int, rtt_avg_us: int) -> int:
+    """What a flow of that rate must wait for beside its RTT to have a window."""
+    wait = min(SOJOURN_MAX_US, FILL_BYTES * EPOCH_US // due) if due else 0
+    return max(0, wait - rtt_avg_us)
 
 
 def rate(bytes_in: list[int], gaps: list[int]) -> float:

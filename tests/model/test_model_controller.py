@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library import LIBRARY
 from reference import (
+    FOLLOW_P,
     HALF_LIFE_NS,
     ONE,
     PBLUE_FLOOR,
@@ -19,14 +20,18 @@ from reference import (
     PI2_GAIN_ERROR,
     PI2_INTEGRAL,
     PI2_SLOPE,
+    SOJOURN_MAX_US,
+    STANDING_TICKS,
     Q16,
+    aim,
     clamp,
+    pi2_error,
 )
 
 BLUE, PBLUE, PI2 = range(3)
 UNIT = 1 / ONE
 US = 1000  # ns
-SOJOURNS = spread(0, 10_000_000)  # us
+SOJOURNS = spread(0, SOJOURN_MAX_US)  # us
 TICKS = runs(SOJOURNS, 20)
 BOTH_PERIODS = st.tuples(parameter("target_us"), parameter("tupdate_us"))
 BLUE_STEPS = st.tuples(parameter("freeze_us"), parameter("step_q30"), parameter("step_q30"))
@@ -68,23 +73,75 @@ def test_blue_owes_a_decrement_per_freeze(
     assert 0.97 * owed - 1 <= ONE - LIBRARY.p() <= owed
 
 
-@given(BOTH_PERIODS, PROBABILITIES, TICKS)
-def test_pi2_is_rfc_9332(periods: tuple[int, int], p_q30: int, sojourns: list[int]) -> None:
-    """Free running: the error is that of the gains and a unit per update, all added up."""
+@given(BOTH_PERIODS, PROBABILITIES, SOJOURNS)
+def test_aim_follows_what_fills_windows(
+    periods: tuple[int, int], p_avg_q30: int, fill_us: int
+) -> None:
+    LIBRARY.controller(PI2, 0, 0)
+    LIBRARY.periods(*periods)
+    for p_avg in p_avg_q30, FOLLOW_P - 1, FOLLOW_P, 0:
+        assert LIBRARY.follow(p_avg, fill_us) == aim(periods[0], p_avg, fill_us)
+
+
+@given(BOTH_PERIODS, PROBABILITIES, SOJOURNS, st.lists(SOJOURNS, min_size=1))
+def test_error_is_cut_for_bursts_only(
+    periods: tuple[int, int], p_avg_q30: int, fill_us: int, queues: list[int]
+) -> None:
+    LIBRARY.controller(PI2, 0, 0)
+    LIBRARY.periods(*periods)
+    aim_us = LIBRARY.follow(p_avg_q30, fill_us)
+    edges = [aim_us, 2 * aim_us]
+    for standing in queues + [edge + by for edge in edges for by in (-1, 0, 1)]:
+        assert LIBRARY.pi2_error(aim_us, standing) == pi2_error(aim_us, standing)
+
+
+@given(BOTH_PERIODS, TICKS)
+def test_least_of_five_updates_stands(periods: tuple[int, int], sojourns: list[int]) -> None:
+    LIBRARY.controller(PI2, 0, 0)
+    LIBRARY.periods(*periods)
+    LIBRARY.follow(0, 0)
+    seen = [0] * STANDING_TICKS
+    for q in sojourns:
+        seen = [*seen[1:], q]
+        LIBRARY.tick(q)
+        assert LIBRARY.standing() == min(seen)
+
+
+@given(BOTH_PERIODS, SOJOURNS, spread(0, 1 << 40), st.integers(0, 100))
+def test_late_is_ten_targets_above_the_aim(
+    periods: tuple[int, int], fill_us: int, age_ns: int, backlog: int
+) -> None:
+    LIBRARY.controller(PI2, 0, 0)
+    LIBRARY.periods(*periods)
+    late_ns = (10 * periods[0] + LIBRARY.follow(ONE, fill_us)) * US
+    for age in age_ns, late_ns, late_ns + 1:
+        assert LIBRARY.late(age, backlog) == (age > late_ns and backlog > 32)
+
+
+@given(BOTH_PERIODS, PROBABILITIES, PROBABILITIES, SOJOURNS, TICKS)
+def test_pi2_is_rfc_9332(
+    periods: tuple[int, int], p_q30: int, p_avg_q30: int, fill_us: int, sojourns: list[int]
+) -> None:
+    """Free running, of what stands, with gains that fall as the aim grows: the error is that
+    of the gains and a unit or two per update, all added up."""
     target_us, tupdate_us = periods
     LIBRARY.controller(PI2, p_q30, 0)
     LIBRARY.periods(*periods)
-    root, q_old, empty = LIBRARY.root() / ONE, 0, 0
+    aim_us = LIBRARY.follow(p_avg_q30, fill_us)
+    seen, root, old, empty = [0] * STANDING_TICKS, LIBRARY.root() / ONE, 0, 0
+    scale = min(1.0, target_us / aim_us)
     error = 0.0
     for q in sojourns:
-        level = PI2_INTEGRAL * tupdate_us / 1e6 * (q - target_us) / 1e6
-        slope = PI2_SLOPE * (q - q_old) / 1e6
-        root = clamp(root + level + slope, 0, 1)
-        error += (abs(level) + abs(slope)) * PI2_GAIN_ERROR + 2 * UNIT
+        seen = [*seen[1:], q]
+        standing = min(seen)
+        level = PI2_INTEGRAL * tupdate_us / 1e6 * pi2_error(aim_us, standing) / 1e6
+        slope = PI2_SLOPE * (standing - old) / 1e6
+        root = clamp(root + (level + slope) * scale, 0, 1)
+        error += (abs(level) + abs(slope)) * scale * PI2_GAIN_ERROR + 3 * UNIT
         empty = empty + 1 if q * 8 <= target_us else 0
         if empty >= PI2_EMPTY_TICKS:
             root *= 1 - PI2_DECAY
-        q_old = q
+        old = standing
         LIBRARY.tick(q)
         assert abs(LIBRARY.root() / ONE - root) <= error
         assert abs(LIBRARY.p() / ONE - (LIBRARY.root() / ONE) ** 2) <= UNIT
@@ -111,6 +168,7 @@ def test_average_of_p_is_an_ewma(
     """w_q = 0.1 under BLUE (paper), else 1.6 s; the weight has 16 bits."""
     LIBRARY.controller(kind, p_q30, 0)
     LIBRARY.periods(*periods)
+    LIBRARY.follow(0, 0)
     weight = 0.1 if kind == BLUE else periods[1] / 1.6e6
     average, error = 0.0, 0.0
     for q in sojourns:

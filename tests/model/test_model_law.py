@@ -3,42 +3,34 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import exp2, inf, log2
 
-from draws import (
-    PROBABILITIES,
-    RANDOM,
-    RATES,
-    RTTS,
-    flows,
-    flows_along_a_slope,
-    parameter,
-    runs,
-    spread,
-)
-from hypothesis import assume, given
+from draws import PROBABILITIES, RANDOM, RATES, RTTS, flows, parameter, runs, spread
+from hypothesis import given
 from hypothesis import strategies as st
 from library import LIBRARY
 from reference import (
-    FIT_GAIN,
+    LIVE_EPOCHS,
     LOG2_ERROR,
+    MATURE_EPOCHS,
     NORM_GAIN,
     ONE,
-    PRICE_GAIN,
-    PRICE_MAX,
-    Q13,
+    PENALTY_BYTES,
+    PENALTY_GAIN_MAX,
+    PENALTY_MAX,
     Q16,
     TRUST_LOG_MAX,
-    USUAL_GAIN,
     WEIGHT_LOG_MAX,
     clamp,
-    fit,
+    fill,
+    geometric_mean,
     mean,
     padhye_time,
     power_error,
 )
 
-CAPPED, AUTO, PAPER, FIXED = range(4)
+CAPPED, PAPER, FIXED = range(3)
 ALPHAS = spread(0, 4 * Q16)
 Flows = list[tuple[int, int]]
 
@@ -59,7 +51,7 @@ def test_alpha_is_capped(cap: int, pth: int, p_avg: int) -> None:
     LIBRARY.flows([], [], 0)
     ratio = pth / p_avg if p_avg else inf
     error = power_error(2 * LOG2_ERROR)
-    for kind, most in (CAPPED, cap), (PAPER, 2 * Q16), (AUTO, min(cap, Q16)):
+    for kind, most in (CAPPED, cap), (PAPER, 2 * Q16):
         alpha = LIBRARY.alpha(kind, cap, pth, p_avg)
         least = min(most, ratio * Q16)
         assert least * (1 - error) - 1 <= alpha <= min(most, least * (1 + error) + 1)
@@ -69,7 +61,7 @@ def test_alpha_is_capped(cap: int, pth: int, p_avg: int) -> None:
 def test_p_i_is_the_equation(
     of: Flows, alpha_q16: int, feedback: int, p_q30: int, trust: bool
 ) -> None:
-    """P_b (RTT_avg / RTT_i)^alpha (r_i / r_avg)^feedback, the first factor of an
+    """P_b (RTT_avg / RTT_i)^alpha (r_i / due)^feedback, the first factor of an
     unconfirmed hint within 1/4 .. 4."""
     rtts, rates = give(of)
     LIBRARY.power(alpha_q16, feedback, not trust)
@@ -80,7 +72,7 @@ def test_p_i_is_the_equation(
         power = alpha * log2(mean(rtts) / rtt)
         if not trust:
             power = clamp(power, -TRUST_LOG_MAX, TRUST_LOG_MAX)
-        power += feedback * log2(rate / mean(rates))
+        power += feedback * log2(rate / geometric_mean(rates))
         want = exp2(clamp(power, -WEIGHT_LOG_MAX, WEIGHT_LOG_MAX))
         # the weight has 16 bits behind the point, P_i has 30
         off = abs(LIBRARY.probability(i) / ONE - p_q30 / ONE * want)
@@ -106,41 +98,60 @@ def test_prto_equalises_padhyes_throughput(
             assert abs(got / wanted - 1) <= 0.005
 
 
-@given(st.one_of(flows(least=2), flows_along_a_slope()))
-def test_regression_is_least_squares(of: Flows) -> None:
-    """alpha moves by 1/16 of the slope, of which 1/4 to 4 counts, against it."""
-    rtts, rates = give(of)
-    slope, error = fit(rtts, rates)
-    assume(error < abs(slope) / 2)
-    step = -FIT_GAIN * clamp(abs(slope), 1 / 4, 4) * (1 if slope > 0 else -1)
-    got = LIBRARY.fit_step() / Q16
-    assert abs(got - step) <= FIT_GAIN * (error + power_error(2 * LOG2_ERROR) * 4) + 1 / Q16
-
-
-@given(RATES, runs(st.floats(0, 8), 120))
-def test_price_is_an_integral(rate_avg: int, shares: list[float]) -> None:
-    """1/16 of log2(passed / r_avg), at most an octave, per epoch; a unit is lost in each."""
-    give([(50_000, rate_avg)])
+@given(flows())
+def test_due_share_is_the_geometric_mean(of: Flows) -> None:
+    """And stays when nobody counts any more."""
+    _, rates = give(of)
     LIBRARY.law_tick(0, 0)
-    price, error = 0.0, 0.0
-    for share in shares:
-        passed = min(round(share * rate_avg), (1 << 32) - 1)
-        over = clamp(log2(passed / rate_avg), -1, 1) if passed else -1
-        price = clamp(price + PRICE_GAIN * over, 0, PRICE_MAX)
-        error += PRICE_GAIN * RATIO_ERROR + 1 / Q13
-        assert abs(LIBRARY.price(passed) / Q13 - price) <= error
+    want = geometric_mean(rates)
+    assert abs(LIBRARY.due() - want) <= want * power_error(LOG2_ERROR + 2 / Q16) + 1
 
 
-@given(RATES, runs(st.sampled_from([1 / 4, 3 / 4, 1, 2]), 80))
-def test_usual_price_is_an_average(rate_avg: int, shares: list[float]) -> None:
-    """Over the books of flows above half of r_avg; it may stick 64 units away."""
-    give([(50_000, rate_avg)])
-    LIBRARY.law_tick(0, 0)
-    usual, price = 0.0, 0.0
-    for share in shares:
-        usual += USUAL_GAIN * (price - usual) if share > 1 / 2 else 0
-        price = LIBRARY.price(min(round(share * rate_avg), (1 << 32) - 1)) / Q13
-        assert abs(LIBRARY.usual_price() / Q13 - usual) <= 64 / Q13
+@given(st.integers(0, LIVE_EPOCHS), spread(0, 1 << 31), st.booleans(), spread(0, 1 << 31))
+def test_who_counts_is_held_back_or_has_a_quarter(
+    age: int, rate: int, hit: bool, due: int
+) -> None:
+    for one in rate, due // 4, max(0, due // 4 - 1):
+        want = age >= MATURE_EPOCHS and one > 0 and (hit or one >= due // 4)
+        assert LIBRARY.counts(age, one, hit, due) == want
+
+
+BOOKS = st.tuples(st.floats(0, 8), spread(1, 2 * LIVE_EPOCHS))
+
+
+@given(RATES, PROBABILITIES, runs(BOOKS, 60))
+def test_penalty_is_an_integral(due: int, p_q30: int, updates: list[tuple[float, int]]) -> None:
+    """Of log2(r_i / due), at most an octave, at a gain of P_b for each 4096 bytes of the
+    due share, at most 1/16, per epoch; a unit is lost in each."""
+    give([(50_000, due)])
+    LIBRARY.law_tick(p_q30, 0)
+    gain = min(PENALTY_GAIN_MAX, p_q30 / ONE * due / PENALTY_BYTES)
+    # due in bytes is cut, and the gain to 16 bits
+    gain_error = gain * (power_error(LOG2_ERROR + 2 / Q16) + 1 / due) + 1 / Q16
+    penalty, error = 0.0, 0.0
+    for share, epochs in updates:
+        rate = min(round(share * due), (1 << 32) - 1)
+        over = clamp(log2(rate / due), -1, 1) if rate else -1
+        epochs_counted = min(epochs, LIVE_EPOCHS)
+        penalty = clamp(penalty + gain * over * epochs_counted, -PENALTY_MAX, PENALTY_MAX)
+        error += epochs_counted * (gain_error * abs(over) + gain * RATIO_ERROR) + 1 / Q16
+        assert abs(LIBRARY.penalty(rate, epochs) / Q16 - penalty) <= error
+
+
+@given(RATES, PROBABILITIES, st.integers(-14 * Q16, 14 * Q16))
+def test_penalty_is_a_factor_of_p_i(rate: int, p_q30: int, penalty_q16: int) -> None:
+    give([(50_000, rate)])
+    LIBRARY.power(0, 0, False)
+    LIBRARY.law_tick(p_q30, 0)
+    want = exp2(penalty_q16 / Q16)
+    off = abs(LIBRARY.penalised(penalty_q16) / ONE - p_q30 / ONE * want)
+    assert off <= p_q30 / ONE * (want * power_error(2 / Q16) + 1 / Q16) + 1 / ONE
+
+
+@given(RANDOM, RANDOM)
+def test_fill_is_a_window_of_the_due_share(due: int, rtt_avg_us: int) -> None:
+    for one, rtt in (due, rtt_avg_us), (due >> 20, rtt_avg_us >> 12), (due >> 24, 0), (0, 0):
+        assert LIBRARY.fill(one, rtt) == fill(one, rtt)
 
 
 @given(st.integers(-15 * Q16, 15 * Q16), st.lists(spread(2, 1 << 31), min_size=1, max_size=50))
@@ -150,13 +161,13 @@ def test_mean_weight_moves_towards_1(log_norm: int, weights: list[int]) -> None:
     assert abs(got - want) <= NORM_GAIN * 2 * LOG2_ERROR + 1 / Q16
 
 
-@given(PROBABILITIES, spread(0, 1 << 45))
-def test_odds_leave_their_share(mark_max: int, p_q30: int) -> None:
-    """All up to mark_max or if that is 1, else 1 / (1 + P_i)."""
-    marks = p_q30 <= mark_max or mark_max == ONE
-    want = 1 if marks else 1 / (1 + p_q30 / ONE)
-    got = LIBRARY.pass_share(mark_max, p_q30) / Q16
-    assert abs(got - want) <= (0 if marks else want * power_error(LOG2_ERROR) + 1 / Q16)
+@given(spread(0, 1 << 45))
+def test_odds_leave_their_share(p_q30: int) -> None:
+    """Of 1 + P_i packets one passes, whose share has 16 bits."""
+    passing = Fraction(ONE, ONE + p_q30)
+    got = 1 - Fraction(LIBRARY.drop_odds(p_q30), ONE)
+    assert 0 < got <= 1
+    assert abs(got - passing) <= float(passing) * power_error(LOG2_ERROR) + 1 / Q16
 
 
 @given(runs(st.tuples(st.integers(0, ONE // 2), RANDOM), 10))

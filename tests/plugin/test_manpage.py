@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 from uapi import ATTRIBUTES
-from uapi_contract import ROOT, XSTATS
+from uapi_contract import ROOT, XSTATS, shown_xstats
 
 PAGE = ROOT / "tc-plugin/tc-zrtt.8"
 
@@ -28,11 +28,17 @@ def bold_words(source: str) -> set[str]:
 
 def test_every_keyword_has_an_entry() -> None:
     keywords = {name.lower() for name in ATTRIBUTES} - {"alpha_law"}
-    assert keywords <= bold_words(section("PARAMETERS"))
+    assert keywords <= bold_words(section("PARAMETERS") + section("RESEARCH PARAMETERS"))
+
+
+def test_everyday_use_comes_first() -> None:
+    titles = re.findall(r"^\.SH (.*)$", PAGE.read_text(), re.MULTILINE)
+    expected = ["PARAMETERS", "EXAMPLES", "STATISTICS", "RESEARCH PARAMETERS", "MODES"]
+    assert [title for title in titles if title in expected] == expected
 
 
 def test_every_statistic_has_an_entry() -> None:
-    assert {field for field, _ in XSTATS} <= bold_words(section("STATISTICS"))
+    assert shown_xstats(dict.fromkeys((field for field, _ in XSTATS), 1)).keys() <= bold_words(section("STATISTICS"))
 
 
 @pytest.mark.parametrize("command", [["man", "--warnings", "-l"], ["mandoc", "-Tlint"]])

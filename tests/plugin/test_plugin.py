@@ -23,7 +23,7 @@ from qdisc_netlink import (
     qdisc_options,
 )
 from uapi import ATTRIBUTES
-from uapi_contract import ROOT, XSTATS, pack_option, pack_xstats, unpack_option
+from uapi_contract import ROOT, XSTATS, pack_option, pack_xstats, shown_xstats, unpack_option
 
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
@@ -33,7 +33,7 @@ ATMS = ["noatm", "atm", "ptm"]
 WORDS = {
     "MODE": ["zrtt", "paper", "mrtt", "prto", "blue"],
     "CONTROLLER": ["blue", "pblue", "pi2"],
-    "ALPHA_LAW": ["capped", "auto", "paper"],
+    "ALPHA_LAW": ["capped", "paper"],
     "HINT": ["clamp", "trust", "ignore"],
 }
 FLAGS = {
@@ -48,14 +48,15 @@ ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 
 # The defaults of design, in the order of the command line.
 DEFAULT_LINE = (
-    "mode zrtt limit 1000 controller pi2 target 15ms tupdate 16ms threshold 100 "
-    "freeze 50ms increment 2% decrement 0.2% alpha capped alpha_max 1.25 pth 4% "
-    "feedback 2 mark_max 10% flows 16384 hint clamp nomark_rtt nostrip handshake "
-    "notimestamps ecn split_gso nonames unlimited raw mpu 0 noatm"
+    "mode zrtt limit 1000000 memory_limit 32Mb controller pi2 target 15ms "
+    "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
+    "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
+    "handshake notimestamps ecn split_gso nonames unlimited raw mpu 0 noatm"
 )
 DEFAULTS = {
     "MODE": 0,
-    "LIMIT": 1000,
+    "LIMIT": 1_000_000,
+    "MEMORY_LIMIT": 32 << 20,
     "CONTROLLER": 2,
     "TARGET": 15_000,
     "TUPDATE": 16_000,
@@ -67,7 +68,7 @@ DEFAULTS = {
     "ALPHA_MAX": ALPHA_ONE * 5 // 4,
     "PTH": round(0.04 * P_ONE),
     "FEEDBACK": 2,
-    "MARK_MAX": round(0.1 * P_ONE),
+    "MARK_MAX": round(0.25 * P_ONE),
     "FLOWS": 16384,
     "HINT": 0,
     "MARK_RTT": 0,
@@ -195,7 +196,13 @@ def test_help_names_every_keyword(tc: Tc) -> None:
     assert set().union(*WORDS.values(), ATMS) <= usage
 
 
-def test_nothing_typed_sends_nothing(tc: Tc) -> None:
+def test_help_explains_every_keyword(tc: Tc) -> None:
+    heads = re.findall(r"^  ((?:\w+,? )+) +\w", tc.add("help")[0].stderr, re.MULTILINE)
+    explained = set(re.findall(r"\w+", " ".join(heads)))
+    assert {name.lower() for name in ATTRIBUTES} - {"alpha_law"} <= explained
+
+
+def test_no_parameter_sends_no_attribute(tc: Tc) -> None:
     assert tc.sent("") == {}
 
 
@@ -225,6 +232,18 @@ def test_flags(tc: Tc, name: str) -> None:
     [
         ("limit 1", "LIMIT", 1),
         ("limit 1000000", "LIMIT", 1_000_000),
+        ("memory_limit 1", "MEMORY_LIMIT", 1),
+        ("memory_limit 1b", "MEMORY_LIMIT", 1),
+        ("memory_limit 64k", "MEMORY_LIMIT", 64 << 10),
+        ("memory_limit 64Kb", "MEMORY_LIMIT", 64 << 10),
+        ("memory_limit 1.5m", "MEMORY_LIMIT", 3 << 19),
+        ("memory_limit 32MB", "MEMORY_LIMIT", 32 << 20),
+        ("memory_limit 1g", "MEMORY_LIMIT", 1 << 30),
+        ("memory_limit 3gb", "MEMORY_LIMIT", 3 << 30),
+        ("memory_limit 8kbit", "MEMORY_LIMIT", 1 << 10),
+        ("memory_limit 8mbit", "MEMORY_LIMIT", 1 << 20),
+        ("memory_limit 8gbit", "MEMORY_LIMIT", 1 << 30),
+        ("memory_limit 4294967295", "MEMORY_LIMIT", (1 << 32) - 1),
         ("threshold 1", "THRESHOLD", 1),
         ("threshold 1000000", "THRESHOLD", 1_000_000),
         ("feedback 0", "FEEDBACK", 0),
@@ -294,7 +313,7 @@ def test_fixed_alpha(tc: Tc, value: str) -> None:
 
 
 def test_later_alpha_law_overrides_the_value(tc: Tc) -> None:
-    assert tc.sent("alpha 2 alpha auto") == {"ALPHA_LAW": 1}
+    assert tc.sent("alpha 2 alpha paper") == {"ALPHA_LAW": 1}
 
 
 def test_locale_does_not_matter(tc: Tc) -> None:
@@ -313,6 +332,7 @@ TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
     [
         ("mode", "zrtt | paper | mrtt | prto | blue", ["fifo", "zrt", "ZRTT"]),
         ("limit", "1..1000000 packets", ["0", "1000001", *COUNTS]),
+        ("memory_limit", "1b..4294967295b", ["0", "0.4b", "4g", "1t", "32mib", *NUMBERS]),
         ("controller", "blue | pblue | pi2", ["pie"]),
         ("target", "100us..1s", ["99us", "1000001", *NUMBERS, *TOO_LONG]),
         ("tupdate", "1ms..1s", ["999us", "1.1s", *NUMBERS, *TOO_LONG]),
@@ -320,7 +340,7 @@ TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
         ("freeze", "1ms..10s", ["999us", "10.1s", *NUMBERS, *TOO_LONG]),
         ("increment", "0.0000001%..100%", ["0", "100.1%", "2", "2%%", *NUMBERS]),
         ("decrement", "0.0000001%..100%", ["0%", "101%", "1.01", "5ms"]),
-        ("alpha", "capped | auto | paper | 0..4", ["fixed", "4.1", "2%", *NUMBERS]),
+        ("alpha", "capped | paper | 0..4", ["auto", "fixed", "4.1", "2%", *NUMBERS]),
         ("alpha_max", "0..4", ["auto", "4.00002", *NUMBERS]),
         ("pth", "0.01%..100%", ["0.0099%", "1.1", "-4%"]),
         ("feedback", "0..3", ["4", "off", "1.0"]),
@@ -361,6 +381,7 @@ def test_text_is_the_command_line(tc: Tc) -> None:
 def test_text_can_be_typed_back_without_loss(tc: Tc) -> None:
     rng = random.Random(1)
     ranges = {
+        "MEMORY_LIMIT": (1, (1 << 32) - 1),
         "TARGET": (100, 1_000_000),
         "FREEZE": (1000, 10_000_000),
         "INCREMENT": (1, P_ONE),
@@ -389,7 +410,8 @@ def test_json_options(tc: Tc) -> None:
     options = tc.shown_json(DEFAULTS)["options"]
     assert options == {
         "mode": "zrtt",
-        "limit": 1000,
+        "limit": 1_000_000,
+        "memory_limit": 32 << 20,
         "controller": "pi2",
         "target": 15_000,
         "tupdate": 16_000,
@@ -401,7 +423,7 @@ def test_json_options(tc: Tc) -> None:
         "alpha_max": 1.25,
         "pth": 0.04,
         "feedback": 2,
-        "mark_max": 0.1,
+        "mark_max": 0.25,
         "flows": 16384,
         "hint": "clamp",
         "mark_rtt": "0",
@@ -434,6 +456,19 @@ def test_json_of_a_shaper(tc: Tc) -> None:
     assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm")
 
 
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        (1, "1b"), (1023, "1023b"), (1 << 10, "1Kb"), (1025, "1025b"), (1500 << 10, "1500Kb"),
+        ((1 << 20) - 1, "1048575b"), (1 << 20, "1Mb"), ((1 << 20) + 1, "1048577b"),
+        (1 << 30, "1024Mb"), ((1 << 32) - 1, "4294967295b"),
+    ],
+)  # fmt: skip
+def test_sizes_are_exact(tc: Tc, size: int, shown: str) -> None:
+    assert line_of(tc.shown({"MEMORY_LIMIT": size})) == f"memory_limit {shown}"
+    assert tc.sent(f"memory_limit {shown}") == {"MEMORY_LIMIT": size}
+
+
 def test_words_of_a_newer_kernel(tc: Tc) -> None:
     assert line_of(tc.shown({"MODE": 99, "LIMIT": 7})) == "mode unknown limit 7"
 
@@ -443,19 +478,19 @@ STATS = {
     field: (1 << 40) + i if width == "Q" else 1000 + i for i, (field, width) in enumerate(XSTATS)
 } | {"prob": P_ONE // 8, "alpha": ALPHA_ONE * 3 // 4, "delay_us": 15_666}
 PIE_FIELDS = {"prob", "delay_us", "dq_rate", "packets_in", "drop_limit", "drop_mark"}
-STATS_JSON = STATS | {"prob": 0.125, "alpha": 0.75}
+STATS_JSON = shown_xstats(STATS) | {"prob": 0.125, "alpha": 0.75}
 
 
 def test_json_statistics_have_every_field(tc: Tc) -> None:
     qdisc = tc.shown_json(DEFAULTS, pack_xstats(STATS))
-    assert {field: qdisc[field] for field, _ in XSTATS} == STATS_JSON
+    assert {field: qdisc[field] for field in STATS_JSON} == STATS_JSON
 
 
 def test_text_statistics(tc: Tc) -> None:
     shown = tc.shown(DEFAULTS, pack_xstats(STATS))
     words = shown.split()
     pairs = set(itertools.pairwise(words))
-    for field in STATS.keys() - PIE_FIELDS - {"alpha", "rtt_avg_us"}:
+    for field in STATS_JSON.keys() - PIE_FIELDS - {"alpha", "rtt_avg_us"}:
         assert (field, str(STATS[field])) in pairs
     assert f"  alpha 0.750 rtt_avg {STATS['rtt_avg_us'] / 1000:g}ms" in shown
 
@@ -470,7 +505,7 @@ def test_flent_reads_the_statistics_of_pie(tc: Tc, prob: int) -> None:
         r"pkts_in (\d+) overlimit (\d+) dropped (\d+) maxq (\d+) ecn_mark (\d+)", shown
     )
     assert float(first[0]) == pytest.approx(prob / P_ONE, abs=1e-6)
-    assert first[1:] == ("15.666", "ms", str(stats["dq_rate"]))
+    assert first[1:] == ("15.666", "ms", str(stats["dq_rate64"]))
     fields = ["packets_in", "drop_limit", "drop_mark", "maxq", "ecn_mark"]
     assert [int(number) for number in second] == [stats[field] for field in fields]
 
@@ -481,9 +516,21 @@ def test_shorter_and_longer_statistics(tc: Tc) -> None:
     for known, (_, width) in enumerate(XSTATS, start=1):
         end += struct.calcsize(width)
         qdisc = tc.shown_json(DEFAULTS, whole[:end])
-        for i, (field, _) in enumerate(XSTATS):
-            assert qdisc[field] == (STATS_JSON[field] if i < known else 0), field
+        there = {field: STATS[field] if i < known else 0 for i, (field, _) in enumerate(XSTATS)}
+        want = shown_xstats(there)
+        want |= {field: STATS_JSON[field] for field in ("prob", "alpha") if want[field]}
+        assert {field: qdisc[field] for field in want} == want
     assert end == len(whole)
 
     qdisc = tc.shown_json(DEFAULTS, whole + b"\xff" * 24)
-    assert {field: qdisc[field] for field, _ in XSTATS} == STATS_JSON
+    assert {field: qdisc[field] for field in STATS_JSON} == STATS_JSON
+
+
+def test_departure_rate_above_32_bits(tc: Tc) -> None:
+    """What 32 bits end at, 34 Gbit/s, is shown of an older kernel only."""
+    rate, most = 12_500_000_000, (1 << 32) - 1
+    whole = pack_xstats(STATS | {"dq_rate": most, "dq_rate64": rate})
+    older = whole[: whole.rindex(struct.pack("=Q", rate))]
+    for xstats, shown in ((whole, rate), (older, most)):
+        assert tc.shown_json(DEFAULTS, xstats)["dq_rate"] == shown
+        assert f" avg_dq_rate {shown}\n" in tc.shown(DEFAULTS, xstats)

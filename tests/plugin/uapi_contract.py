@@ -36,6 +36,13 @@ def unpack_option(name: str, payload: bytes) -> int:
     return int.from_bytes(payload, "little", signed=name == "OVERHEAD")
 
 
+def shown_xstats(values: dict[str, int]) -> dict[str, int]:
+    """The statistics by the names that they are shown by: of two rates, the wider."""
+    shown = dict(values)
+    rate = shown.pop("dq_rate64")
+    return shown | {"dq_rate": rate or shown["dq_rate"]}
+
+
 def pack_xstats(values: dict[str, int]) -> bytes:
     """struct tc_zrtt_xstats as the kernel lays it out."""
     layout = "=" + "".join(width for _, width in XSTATS)

@@ -12,11 +12,12 @@ import pytest
 import uapi
 from planted import BUGS, Bug
 
-from lab import stress, stress_log
-from lab.engine import DEBUG, get_engine
+from lab.engines.select import get_engine
+from lab.engines.uml import STARTED
 from lab.guest.stress.contract import ATTRIBUTES, judge
-from lab.stress import Round, Verdict
-from lab.uml import STARTED
+from lab.kernels.kernel import DEBUG
+from lab.trials import stress, stress_log
+from lab.trials.stress import Round, Verdict
 
 ROUNDS = (
     Round("faults", 1, 1),
@@ -68,8 +69,8 @@ def test_finds_a_planted_bug(bug: Bug) -> None:
 
 def test_contract_knows_all_attributes() -> None:
     """Their ranges are what the fuzzer holds the kernel against."""
-    known = [(attribute.name, attribute.size) for attribute in ATTRIBUTES.values()]
-    assert known == [(name, attribute.bytes) for name, attribute in uapi.ATTRIBUTES.items()]
+    known = {known.name: (number, known.size) for number, known in ATTRIBUTES.items()}
+    assert known == {name: (its.number, its.bytes) for name, its in uapi.ATTRIBUTES.items()}
 
 
 @pytest.mark.parametrize(
@@ -82,6 +83,9 @@ def test_contract_knows_all_attributes() -> None:
         ("0500120001", {18: 1}),
         ("050012000100000000", None),
         ("0800100041000000", None),
+        ("08001e0001000000", {30: 1}),
+        ("08001e0000000000", None),
+        ("08001d0001000000", None),
         ("08000280010000000000", None),
     ],
 )

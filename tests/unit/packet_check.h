@@ -32,13 +32,15 @@ static const u8 padding[] = { 1, 4, 0, 0, 0, 0 };
 static inline struct zrtt_packet parse_part(const struct frame *f, u32 len,
 					    const struct zrtt_wanted *wanted)
 {
+	const struct zrtt_bytes whole = { .data = f->bytes, .len = f->len };
 	u8 *block = malloc(len);
 	const struct zrtt_bytes bytes = { .data = block, .len = len };
 	u16 type = zrtt_hint_get16(f->bytes + ETH_TYPE);
 	struct zrtt_packet p;
 
 	memcpy(block, f->bytes, len);
-	zrtt_packet_parse(&p, &bytes, type, ETH_BYTES, wanted);
+	if (zrtt_packet_parse(&p, &bytes, type, ETH_BYTES, wanted))
+		assert_true(parse_agrees(&p, &whole, type, ETH_BYTES, wanted));
 	assert_true(plain_agrees(&p, &bytes, type, ETH_BYTES, wanted));
 	free(block);
 	return p;

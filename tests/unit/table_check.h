@@ -11,8 +11,10 @@ static inline u32 table_slots(const struct zrtt_table *t)
 	return t->mask + 1;
 }
 
-/* The list links up both ways, oldest books first, and holds the live slots. */
-static inline void check_list(const struct zrtt_table *t)
+/* The list links up both ways, oldest update first, none before *@epoch, and holds the
+ * live slots. *@epoch is set to the newest.
+ */
+static inline void check_list(const struct zrtt_table *t, u32 *epoch)
 {
 	u32 slot, before = ZRTT_NO_SLOT, length = 0, live = 0, i;
 
@@ -22,8 +24,8 @@ static inline void check_list(const struct zrtt_table *t)
 		assert_true(slot < table_slots(t));
 		assert_true(f->live);
 		assert_int_equal(f->older, before);
-		if (before != ZRTT_NO_SLOT)
-			assert_true(t->slots[before].epoch <= f->epoch);
+		assert_true(*epoch <= f->epoch);
+		*epoch = f->epoch;
 		before = slot;
 		assert_true(++length <= table_slots(t));
 	}
@@ -33,48 +35,44 @@ static inline void check_list(const struct zrtt_table *t)
 	assert_int_equal(length, live);
 }
 
-/* The sums are those of the live flows. */
-static inline void check_sums(const struct zrtt_table *t)
+/* Put the live flows of @t into the sums of @want. */
+static inline void sum_up(const struct zrtt_table *t, struct zrtt_table *want)
 {
-	struct zrtt_table want = {};
 	u32 i;
 
 	for (i = 0; i < table_slots(t); i++) {
 		const struct zrtt_flow *f = &t->slots[i];
-		s32 x, y;
 
 		if (!f->live)
 			continue;
-		want.live++;
-		want.by_source[f->source]++;
-		assert_true(!f->passed || zrtt_flow_mature(f));
-		want.rated += !!f->passed;
-		want.sum_rate += f->passed;
-		want.sum_rtt_us += f->rtt_us;
-		if (!f->rtt_us || !f->rate || !zrtt_flow_mature(f))
+		want->live++;
+		want->by_source[f->source]++;
+		want->sum_rtt_us += f->rtt_us;
+		if (!f->counts)
 			continue;
-		x = zrtt_fit_log(f->rtt_us, ZRTT_FIT_RTT_PIVOT);
-		y = zrtt_fit_log(f->rate, ZRTT_FIT_RATE_PIVOT);
-		want.fit_n++;
-		want.fit_x += x;
-		want.fit_y += y;
-		want.fit_xx += x * x;
-		want.fit_xy += x * y;
+		assert_true(zrtt_flow_mature(f) && f->rate);
+		want->counted++;
+		want->sum_log_rate += zrtt_log2(f->rate);
 	}
-	assert_int_equal(t->live, want.live);
-	assert_memory_equal(t->by_source, want.by_source, sizeof(want.by_source));
-	assert_int_equal(t->rated, want.rated);
-	assert_int_equal(t->sum_rate, want.sum_rate);
-	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
-	assert_int_equal(t->fit_n, want.fit_n);
-	assert_int_equal(t->fit_x, want.fit_x);
-	assert_int_equal(t->fit_y, want.fit_y);
-	assert_int_equal(t->fit_xx, want.fit_xx);
-	assert_int_equal(t->fit_xy, want.fit_xy);
 }
 
-/* Each flow stands in its own set, once; the other slots are free. */
-static inline void check_places(const struct zrtt_table *t)
+/* The sums are those of the live flows, in both tables while they are moved. */
+static inline void check_sums(const struct zrtt_table *t)
+{
+	struct zrtt_table want = {};
+
+	sum_up(t, &want);
+	if (t->from)
+		sum_up(t->from, &want);
+	assert_int_equal(t->live, want.live);
+	assert_memory_equal(t->by_source, want.by_source, sizeof(want.by_source));
+	assert_int_equal(t->counted, want.counted);
+	assert_int_equal(t->sum_log_rate, want.sum_log_rate);
+	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
+}
+
+/* Each flow stands in its own bucket, once; the other slots are free. Return: how many. */
+static inline u32 check_places(const struct zrtt_table *t)
 {
 	u32 unused = 0, i, j;
 
@@ -88,14 +86,33 @@ static inline void check_places(const struct zrtt_table *t)
 		for (j = i + 1; j % ZRTT_WAYS; j++)
 			assert_int_not_equal(t->slots[j].tag, tag);
 	}
-	assert_int_equal(t->unused, unused);
+	return unused;
+}
+
+/* What is yet to be moved is older than all that is in @t, and nowhere else. */
+static inline void check_from(const struct zrtt_table *t, u32 *epoch)
+{
+	const struct zrtt_table *from = t->from;
+	u32 i;
+
+	check_list(from, epoch);
+	check_places(from);
+	for (i = 0; i < table_slots(from); i++) {
+		assert_true(i < t->left || !from->slots[i].tag);
+		if (from->slots[i].tag)
+			assert_null(zrtt_flow_find(t, from->slots[i].tag));
+	}
 }
 
 static inline void check_table(const struct zrtt_table *t)
 {
-	check_list(t);
+	u32 epoch = 0;
+
+	if (t->from)
+		check_from(t, &epoch);
+	check_list(t, &epoch);
 	check_sums(t);
-	check_places(t);
+	assert_int_equal(t->unused, check_places(t));
 }
 
 #endif

@@ -206,6 +206,158 @@ static void pi2_gains_are_twice_those_of_rfc_9332(void **state)
 		    PI2_ALPHA_PER_S * 1e-4);
 }
 
+/* The least of the last 5 of @n values, 0 where there are fewer. */
+static u32 least_of_5(const u32 *values, u32 n)
+{
+	u32 least = n < 5 ? 0 : UINT32_MAX, i;
+
+	for (i = n < 5 ? 0 : n - 5; i < n; i++)
+		if (values[i] < least)
+			least = values[i];
+	return least;
+}
+
+static void queue_stands_that_5_updates_saw(void **state)
+{
+	struct zrtt_ctl ctl = {};
+	u32 values[2000], i;
+	u64 seed = 50;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(values); i++) {
+		values[i] = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
+		assert_int_equal(zrtt_ctl_standing(&ctl, values[i]),
+				 least_of_5(values, i + 1));
+	}
+	/* 4 updates are a burst, one that finds less ends it, for 5 more */
+	for (i = 0; i < 5; i++)
+		zrtt_ctl_standing(&ctl, 100);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(zrtt_ctl_standing(&ctl, 90000), 100);
+	assert_int_equal(zrtt_ctl_standing(&ctl, 90000), 90000);
+	assert_int_equal(zrtt_ctl_standing(&ctl, 100), 100);
+	for (i = 0; i < 4; i++)
+		assert_int_equal(zrtt_ctl_standing(&ctl, 90000), 100);
+	assert_int_equal(zrtt_ctl_standing(&ctl, 90000), 90000);
+}
+
+static void standing_time_is_80_ms(void **state)
+{
+	(void)state;
+	assert_int_equal(ZRTT_STANDING_TICKS * defaults(ZRTT_CTL_PI2).tupdate_us, 80000);
+}
+
+/* How far the queue is above the aim, one aim at the most. */
+static double burst_error(u32 aim_us, u32 standing_us)
+{
+	return fmin((double)standing_us - aim_us, aim_us);
+}
+
+static void burst_counts_as_twice_the_aim(void **state)
+{
+	struct zrtt_ctl ctl = { .aim_us = 7500 };
+	u32 standing_us;
+
+	(void)state;
+	assert_int_equal(zrtt_pi2_error(&ctl, 0), -7500);
+	assert_int_equal(zrtt_pi2_error(&ctl, 7499), -1);
+	assert_int_equal(zrtt_pi2_error(&ctl, 7500), 0);
+	assert_int_equal(zrtt_pi2_error(&ctl, 14999), 7499);
+	for (standing_us = 15000; standing_us <= 167500; standing_us += 500)
+		assert_int_equal(zrtt_pi2_error(&ctl, standing_us), 7500);
+}
+
+static void error_grows_with_the_queue(void **state)
+{
+	u64 seed = 51;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		const struct zrtt_ctl_params params = random_params(&seed, ZRTT_CTL_PI2);
+		const struct zrtt_ctl ctl = {
+			.aim_us = unit_spread(&seed, params.target_us / 2,
+					      ZRTT_SOJOURN_MAX_US),
+		};
+		u32 standing_us = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
+		u32 longer_us = unit_spread(&seed, standing_us, ZRTT_SOJOURN_MAX_US);
+		s64 error = zrtt_pi2_error(&ctl, standing_us);
+
+		assert_near(error, burst_error(ctl.aim_us, standing_us), 0);
+		assert_true(error <= (s64)standing_us - ctl.aim_us);
+		assert_true(error <= zrtt_pi2_error(&ctl, longer_us));
+		assert_int_equal(error > 0, standing_us > ctl.aim_us);
+	}
+}
+
+static u32 followed(const struct zrtt_ctl_params *params, u32 p_avg_q30, u32 fill_us)
+{
+	struct zrtt_ctl ctl = { .p_avg_q30 = p_avg_q30, .aim_us = 12345 };
+
+	zrtt_ctl_follow(params, &ctl, fill_us);
+	return ctl.aim_us;
+}
+
+static void target_follows_the_number_of_flows(void **state)
+{
+	const struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	const u32 ten = ZRTT_P_ONE / 10;
+	u32 fill_us;
+
+	(void)state;
+	/* half of it stands, whatever P_b, while flows need less than that */
+	for (fill_us = 0; fill_us <= 7500; fill_us += 100)
+		assert_int_equal(followed(&params, ZRTT_P_ONE, fill_us), 7500);
+	/* in proportion to P_b up to 10 % */
+	assert_int_equal(followed(&params, 0, 107500), 7500);
+	assert_near(followed(&params, ten / 2, 107500), 57500, 1);
+	assert_near(followed(&params, ten, 107500), 107500, 1);
+	assert_near(followed(&params, ZRTT_P_ONE, 107500), 107500, 1);
+	/* 24 targets at the most */
+	assert_int_equal(followed(&params, ten, 360000), 360000);
+	assert_int_equal(followed(&params, ten, 360001), 360000);
+	assert_int_equal(followed(&params, ZRTT_P_ONE, ZRTT_SOJOURN_MAX_US), 360000);
+	assert_near(followed(&params, ten / 2, ZRTT_SOJOURN_MAX_US), (7500 + 360000) / 2, 1);
+}
+
+static void target_follows_under_any_parameters(void **state)
+{
+	u64 seed = 52;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		const struct zrtt_ctl_params params = random_params(&seed, ZRTT_CTL_PI2);
+		u32 p_avg_q30 = unit_spread(&seed, 0, ZRTT_P_ONE);
+		u32 fill_us = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
+		double rest = params.target_us / 2;	/* whole microseconds */
+		double share = fmin(1, 10 * P(p_avg_q30));
+		double most = fmin(fill_us, 24.0 * params.target_us);
+
+		assert_near(followed(&params, p_avg_q30, fill_us),
+			    rest + fmax(0, most - rest) * share, 1);
+	}
+}
+
+/* The law in floats: what p' becomes. */
+static double pi2_model(const struct zrtt_ctl_params *params, const struct zrtt_ctl *ctl,
+			u32 sojourn_us, u32 elapsed_us, double *tolerance)
+{
+	double level, slope, scale, root;
+	struct zrtt_ctl copy = *ctl;
+	u32 standing_us = zrtt_ctl_standing(&copy, sojourn_us);
+
+	level = PI2_ALPHA_PER_S * elapsed_us / 1e6 *
+		burst_error(ctl->aim_us, standing_us) / 1e6;
+	slope = PI2_BETA * ((double)standing_us - ctl->sojourn_us) / 1e6;
+	scale = fmin(1, (double)params->target_us / ctl->aim_us);
+	*tolerance = (fabs(level) + fabs(slope)) * 1e-4 + 2 * ONE_UNIT;
+	root = fmin(1, fmax(0, P(ctl->root_q30) + (level + slope) * scale));
+	if (8ULL * sojourn_us <= params->target_us && ctl->empty_ticks >= 1)
+		root *= 7 / 8.0;
+	return root;
+}
+
 static void pi2_follows_rfc_9332(void **state)
 {
 	u64 seed = 14;
@@ -214,30 +366,87 @@ static void pi2_follows_rfc_9332(void **state)
 	(void)state;
 	for (round = 0; round < 200; round++) {
 		struct zrtt_ctl_params params = random_params(&seed, ZRTT_CTL_PI2);
-		double period_s = params.tupdate_us / 1e6;
-		double alpha = PI2_ALPHA_PER_S * period_s;
 		struct zrtt_ctl ctl = {};
 
 		for (i = 0; i < 1000; i++) {
-			u32 sojourn_us = unit_spread(&seed, 0, 4 * params.target_us);
-			double q = sojourn_us / 1e6, q_old = ctl.sojourn_us / 1e6;
-			double level = alpha * (q - params.target_us / 1e6);
-			double slope = PI2_BETA * (q - q_old);
-			double want = P(ctl.root_q30) + level + slope;
-			double tolerance;
+			/* runs of long queues, so that they stand */
+			u32 least_us = i / 20 % 2 ? params.target_us / 4 : 0;
+			u32 sojourn_us = unit_spread(&seed, least_us,
+						     10 * params.target_us);
+			/* ticks may come late: the integral is one over time */
+			u32 elapsed_us = params.tupdate_us * unit_between(&seed, 1, 8);
+			double want, tolerance;
 
-			want = fmin(1, fmax(0, want));
-			tolerance = (fabs(level) + fabs(slope)) * 1e-4 + ONE_UNIT;
-			zrtt_ctl_tick(&params, &ctl, sojourn_us);
-			/* an empty queue may fall faster than RFC 9332 says */
-			if (q + q_old >= params.target_us / 1e6)
-				assert_near(P(ctl.root_q30), want, tolerance);
-			else
-				assert_true(P(ctl.root_q30) <= want + tolerance);
+			if (sojourn_us > ZRTT_SOJOURN_MAX_US)
+				sojourn_us = ZRTT_SOJOURN_MAX_US;
+			if (!(i % 50))
+				zrtt_ctl_follow(&params, &ctl,
+						unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US));
+			want = pi2_model(&params, &ctl, sojourn_us, elapsed_us, &tolerance);
+			zrtt_ctl_tick(&params, &ctl, sojourn_us, elapsed_us);
+			assert_near(P(ctl.root_q30), want, tolerance);
 			assert_near(P(ctl.p_q30), P(ctl.root_q30) * P(ctl.root_q30),
 				    ONE_UNIT);
 			check_range(&ctl);
 		}
+	}
+}
+
+/* Updates that see these sojourns in a row, all else at rest; p' relative to before. */
+static double root_left(u32 ticks, u32 sojourn_us)
+{
+	const struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	struct zrtt_ctl ctl = {};	/* aims at what it sees stand, 0 */
+	u32 i;
+
+	zrtt_ctl_set_root(&ctl, ZRTT_P_ONE / 2);
+	for (i = 0; i < ticks; i++)
+		zrtt_ctl_tick(&params, &ctl, sojourn_us, params.tupdate_us);
+	return P(ctl.root_q30) * 2;
+}
+
+/* The sojourn itself counts, for it is gone before the least of 5 says so. */
+static void empty_queue_lets_go_after_2_updates(void **state)
+{
+	const struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	const u32 empty_us = params.target_us / 8;
+	struct zrtt_ctl ctl = {};
+	u32 ticks;
+
+	(void)state;
+	assert_near(root_left(1, empty_us), 1, 1e-6);
+	for (ticks = 2; ticks < 5; ticks++)
+		assert_near(root_left(ticks, empty_us), pow(7 / 8.0, ticks - 1), 1e-6);
+	for (ticks = 1; ticks < 5; ticks++)
+		assert_near(root_left(ticks, empty_us + 1), 1, 1e-6);
+	/* one update that finds a queue, and it is two again */
+	zrtt_ctl_set_root(&ctl, ZRTT_P_ONE / 2);
+	for (ticks = 0; ticks < 4; ticks++)
+		zrtt_ctl_tick(&params, &ctl, ticks % 2 ? empty_us + 1 : 0, params.tupdate_us);
+	assert_int_equal(ctl.root_q30, ZRTT_P_ONE / 2);
+}
+
+/* Where the target followed, the loop is slower in proportion. */
+static void gains_fall_as_the_aim_grows(void **state)
+{
+	const struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	const u32 aims_us[] = { 7500, 15000, 30000, 150000, 360000 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(aims_us); i++) {
+		double scale = fmin(1, 15000.0 / aims_us[i]), want;
+		struct zrtt_ctl ctl = {
+			.aim_us = aims_us[i], .sojourn_us = aims_us[i] + 1000,
+		};
+		u32 j;
+
+		for (j = 0; j < ZRTT_STANDING_TICKS; j++)
+			ctl.recent_us[j] = aims_us[i] + 2000;
+		zrtt_ctl_set_root(&ctl, ZRTT_P_ONE / 2);
+		zrtt_ctl_tick(&params, &ctl, aims_us[i] + 2000, params.tupdate_us);
+		want = (5 * 0.016 * 0.002 + 3 * 0.001) * scale;
+		assert_near(P(ctl.root_q30) - 0.5, want, want * 1e-4 + ONE_UNIT);
 	}
 }
 
@@ -259,7 +468,7 @@ static void pblue_moves_in_proportion(void **state)
 		zrtt_ctl_set(&ctl, unit_spread(&seed, ZRTT_PBLUE_FLOOR, ZRTT_P_ONE));
 		before = P(ctl.p_q30);
 		want = fmin(1, fmax(P(ZRTT_PBLUE_FLOOR), before * (1 + step)));
-		zrtt_ctl_tick(&params, &ctl, sojourn_us);
+		zrtt_ctl_tick(&params, &ctl, sojourn_us, params.tupdate_us);
 		/* error, step and product are each cut to Q16 */
 		assert_near(P(ctl.p_q30), want,
 			    before * (1e-2 * fabs(step) + 3 / 65536.0) + ONE_UNIT);
@@ -274,12 +483,40 @@ static void pblue_starts_from_nothing(void **state)
 	u32 i;
 
 	(void)state;
-	zrtt_ctl_tick(&params, &ctl, 0);
+	zrtt_ctl_tick(&params, &ctl, 0, params.tupdate_us);
 	assert_int_equal(ctl.p_q30, ZRTT_PBLUE_FLOOR);
 	for (i = 0; i < 20 * S / US / params.tupdate_us; i++)
-		zrtt_ctl_tick(&params, &ctl, 2 * params.target_us);
+		zrtt_ctl_tick(&params, &ctl, 2 * params.target_us, params.tupdate_us);
 	/* 10 % per 100 ms for 20 s: 1.016^1250 times the floor */
 	assert_int_equal(ctl.p_q30, ZRTT_P_ONE);
+}
+
+/* The largest of all that is multiplied: neither sign wraps. */
+static void extremes_do_not_overflow(void **state)
+{
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	const u32 longest = ZRTT_SOJOURN_MAX_US;
+	struct zrtt_ctl ctl = {};
+	u32 i;
+
+	(void)state;
+	params.target_us = TC_ZRTT_TARGET_MIN;
+	params.tupdate_us = TC_ZRTT_TUPDATE_MAX;
+	zrtt_ctl_derive(&params);
+	zrtt_ctl_follow(&params, &ctl, 0);
+	for (i = 0; i < ZRTT_STANDING_TICKS; i++)
+		zrtt_ctl_tick(&params, &ctl, longest, 8 * params.tupdate_us);
+	assert_int_equal(ctl.root_q30, ZRTT_P_ONE);
+	params.target_us = TC_ZRTT_TARGET_MAX;
+	zrtt_ctl_derive(&params);
+	zrtt_ctl_follow(&params, &ctl, longest);
+	assert_int_equal(ctl.aim_us, longest);
+	/* P_b = 1 is not held by a queue of half the aim, nor by none at all */
+	zrtt_ctl_tick(&params, &ctl, longest / 2, 8 * params.tupdate_us);
+	assert_int_equal(ctl.root_q30, 0);
+	zrtt_ctl_set(&ctl, ZRTT_P_ONE);
+	zrtt_ctl_tick(&params, &ctl, 0, 8 * params.tupdate_us);
+	assert_int_equal(ctl.root_q30, 0);
 }
 
 static void probability_stays_one_whatever_happens(void **state)
@@ -295,10 +532,14 @@ static void probability_stays_one_whatever_happens(void **state)
 			/* a change of parameters keeps the state */
 			struct zrtt_ctl_params params =
 				random_params(&seed, unit_between(&seed, 0, 2));
+			u32 late = unit_between(&seed, 1, 8);
 			u64 gap = (u64)unit_spread(&seed, 0, UINT32_MAX) * US;
 
+			zrtt_ctl_follow(&params, &ctl,
+					unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US));
 			zrtt_ctl_tick(&params, &ctl,
-				      unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US));
+				      unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US),
+				      params.tupdate_us * late);
 			zrtt_blue_overflow(&params, &ctl, now);
 			check_range(&ctl);
 			if (unit_random(&seed) & 1) {
@@ -322,10 +563,15 @@ static void change_of_controller_carries_the_probability_over(void **state)
 		struct zrtt_ctl ctl = {};
 		u32 p = unit_spread(&seed, 0, ZRTT_P_ONE);
 
+		u32 j;
+
 		zrtt_ctl_set(&ctl, p);
 		/* neither error nor slope: PI2 takes over what it finds */
-		ctl.sojourn_us = params.target_us;
-		zrtt_ctl_tick(&params, &ctl, params.target_us);
+		zrtt_ctl_follow(&params, &ctl, 0);
+		ctl.sojourn_us = ctl.aim_us;
+		for (j = 0; j < ZRTT_STANDING_TICKS; j++)
+			ctl.recent_us[j] = ctl.aim_us;
+		zrtt_ctl_tick(&params, &ctl, ctl.aim_us, params.tupdate_us);
 		assert_near(P(ctl.p_q30), P(p), P(p) * 1e-3 + 1e-8);
 	}
 }
@@ -343,7 +589,7 @@ static double seconds_to_recover(const struct zrtt_ctl_params *params, u64 gap_n
 		now += gap_ns;
 		zrtt_blue_idle(params, &ctl, since, now);
 		zrtt_ctl_forget(params, &ctl, now - since);
-		zrtt_ctl_tick(params, &ctl, 0);
+		zrtt_ctl_tick(params, &ctl, 0, params->tupdate_us);
 	}
 	return (double)(now - S) / S;
 }
@@ -375,12 +621,13 @@ static void busy_queue_recovers_too(void **state)
 	u32 i;
 
 	(void)state;
-	/* the queue was full for an hour, then it is at half the target */
+	/* the queue was full for an hour, then it is at a quarter of the target */
+	zrtt_ctl_follow(&params, &ctl, 0);
 	for (i = 0; i < 3600 * 1000000ULL / params.tupdate_us; i++)
-		zrtt_ctl_tick(&params, &ctl, ZRTT_SOJOURN_MAX_US);
+		zrtt_ctl_tick(&params, &ctl, ZRTT_SOJOURN_MAX_US, params.tupdate_us);
 	assert_int_equal(ctl.p_q30, ZRTT_P_ONE);
 	for (i = 0; i < 60 * 1000000ULL / params.tupdate_us; i++)
-		zrtt_ctl_tick(&params, &ctl, params.target_us / 2);
+		zrtt_ctl_tick(&params, &ctl, params.target_us / 4, params.tupdate_us);
 	assert_in_range(ctl.p_q30, 0, ZRTT_P_ONE / 100);
 }
 
@@ -407,7 +654,7 @@ static void average_follows_with_the_papers_weight(void **state)
 	(void)state;
 	zrtt_ctl_set(&ctl, ZRTT_P_ONE / 10);
 	for (i = 0; i < 100; i++) {
-		zrtt_ctl_tick(&params, &ctl, 0);
+		zrtt_ctl_tick(&params, &ctl, 0, params.tupdate_us);
 		want = 0.9 * want + 0.1 * 0.1;
 		assert_near(P(ctl.p_avg_q30), want, want * 1e-3);
 	}
@@ -417,27 +664,33 @@ static void average_follows_with_the_papers_weight(void **state)
 static void three_packets_are_never_above_the_target(void **state)
 {
 	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	struct zrtt_ctl ctl = { .aim_us = params.target_us };
 	u64 seed = 17;
 	u32 i;
 
 	(void)state;
-	assert_int_equal(zrtt_ctl_sojourn(&params, 36000, 3), params.target_us);
-	assert_int_equal(zrtt_ctl_sojourn(&params, 48000, 4), 20000);
-	assert_int_equal(zrtt_ctl_sojourn(&params, 14000, 3), 14000);
-	assert_int_equal(zrtt_ctl_sojourn(&params, 20000, 0), 0);
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 36000, 3), params.target_us);
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 48000, 4), 20000);
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 14000, 3), 14000);
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 20000, 0), 0);
+	/* nor above the aim that follows the number of flows */
+	ctl.aim_us = 80000;
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 90000, 3), 80000);
+	assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, 72000, 3), 72000);
 	for (i = 0; i < 100000; i++) {
 		u32 sojourn_us = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
 		u32 backlog = unit_spread(&seed, 0, UINT32_MAX);
 		double most;
 
 		params = random_params(&seed, unit_between(&seed, 0, 2));
-		most = floor((double)params.target_us * backlog / 3);
-		assert_int_equal(zrtt_ctl_sojourn(&params, sojourn_us, backlog),
+		ctl.aim_us = unit_spread(&seed, 0, ZRTT_SOJOURN_MAX_US);
+		most = floor(fmax(params.target_us, ctl.aim_us) * backlog / 3);
+		assert_int_equal(zrtt_ctl_sojourn(&params, &ctl, sojourn_us, backlog),
 				 fmin(sojourn_us, most));
 	}
 }
 
-static void late_is_older_than_10_targets_behind_a_burst(void **state)
+static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
 {
 	const u32 kinds[] = { ZRTT_CTL_BLUE, ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
 	const u32 targets_us[] = { 15000, TC_ZRTT_TARGET_MIN, TC_ZRTT_TARGET_MAX };
@@ -446,32 +699,89 @@ static void late_is_older_than_10_targets_behind_a_burst(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(kinds); i++) {
 		struct zrtt_ctl_params params = defaults(kinds[i]);
+		struct zrtt_ctl ctl = {};
 		bool never = kinds[i] == ZRTT_CTL_BLUE;
 
 		for (j = 0; j < ARRAY_LEN(targets_us); j++) {
 			u64 late_ns = 10 * US * targets_us[j];
 
 			params.target_us = targets_us[j];
-			assert_false(zrtt_ctl_late(&params, late_ns, 1000));
-			assert_int_equal(zrtt_ctl_late(&params, late_ns + 1, 1000), !never);
-			assert_int_equal(zrtt_ctl_late(&params, late_ns + 1, 33), !never);
-			assert_false(zrtt_ctl_late(&params, late_ns + 1, 32));
-			assert_int_equal(zrtt_ctl_late(&params, UINT64_MAX, UINT32_MAX),
+			assert_false(zrtt_ctl_late(&params, &ctl, late_ns, 1000));
+			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 1000),
 					 !never);
+			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 33),
+					 !never);
+			assert_false(zrtt_ctl_late(&params, &ctl, late_ns + 1, 32));
+			assert_int_equal(zrtt_ctl_late(&params, &ctl, UINT64_MAX, UINT32_MAX),
+					 !never);
+			/* what is aimed at is not late */
+			ctl.aim_us = 24 * targets_us[j];
+			late_ns += US * ctl.aim_us;
+			assert_false(zrtt_ctl_late(&params, &ctl, late_ns, 1000));
+			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 1000),
+					 !never);
+			ctl.aim_us = 0;
 		}
 	}
+}
+
+static void limit_follows_the_link_but_not_blues(void **state)
+{
+	const struct zrtt_ctl_params pi2 = { .kind = ZRTT_CTL_PI2 };
+	const struct zrtt_ctl_params blue = { .kind = ZRTT_CTL_BLUE };
+
+	(void)state;
+	/* 1 Gbit/s of full-sized packets: half a second */
+	assert_in_range(zrtt_ctl_limit(&pi2, 1000000, 11000), 11000 * 3, 11000 * 5);
+	/* a slow or unknown link: a burst */
+	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, 0), ZRTT_LIMIT_LEAST);
+	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, 6), ZRTT_LIMIT_LEAST);
+	/* never more than the user said */
+	assert_int_equal(zrtt_ctl_limit(&pi2, 10, 0), 10);
+	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, UINT32_MAX), 1000000);
+	assert_int_equal(zrtt_ctl_limit(&blue, 300, 11000), 300);
+	assert_int_equal(zrtt_ctl_limit(&blue, 5000, 0), 5000);
+}
+
+static void most_sent_is_remembered_and_forgotten(void **state)
+{
+	u32 most = 0, i;
+
+	(void)state;
+	most = zrtt_ctl_most_sent(most, 1000);
+	assert_int_equal(most, 1000);
+	most = zrtt_ctl_most_sent(most, 500);
+	assert_in_range(most, 990, 999);
+	for (i = 0; i < 256; i++)
+		most = zrtt_ctl_most_sent(most, 0);
+	assert_in_range(most, 100, 500);
+	for (i = 0; i < 2000; i++)
+		most = zrtt_ctl_most_sent(most, 0);
+	assert_int_equal(most, 0);
+	assert_int_equal(zrtt_ctl_most_sent(UINT32_MAX, 0) > 0, true);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(limit_follows_the_link_but_not_blues),
+		cmocka_unit_test(most_sent_is_remembered_and_forgotten),
 		cmocka_unit_test(blue_follows_the_papers_pseudo_code),
 		cmocka_unit_test(blue_is_frozen_after_a_change),
 		cmocka_unit_test(unpolled_idle_link_owes_its_decrements),
 		cmocka_unit_test(blue_forgets_after_a_long_idle_time),
 		cmocka_unit_test(only_blue_listens_to_events),
 		cmocka_unit_test(pi2_gains_are_twice_those_of_rfc_9332),
+		cmocka_unit_test(queue_stands_that_5_updates_saw),
+		cmocka_unit_test(standing_time_is_80_ms),
+		cmocka_unit_test(burst_counts_as_twice_the_aim),
+		cmocka_unit_test(error_grows_with_the_queue),
+		cmocka_unit_test(target_follows_the_number_of_flows),
+		cmocka_unit_test(target_follows_under_any_parameters),
 		cmocka_unit_test(pi2_follows_rfc_9332),
+		cmocka_unit_test(empty_queue_lets_go_after_2_updates),
+		cmocka_unit_test(gains_fall_as_the_aim_grows),
+		cmocka_unit_test(extremes_do_not_overflow),
 		cmocka_unit_test(pblue_moves_in_proportion),
 		cmocka_unit_test(pblue_starts_from_nothing),
 		cmocka_unit_test(probability_stays_one_whatever_happens),
@@ -481,7 +791,7 @@ int main(void)
 		cmocka_unit_test(blue_ticks_at_its_own_pace),
 		cmocka_unit_test(average_follows_with_the_papers_weight),
 		cmocka_unit_test(three_packets_are_never_above_the_target),
-		cmocka_unit_test(late_is_older_than_10_targets_behind_a_burst),
+		cmocka_unit_test(late_is_10_targets_above_the_aim_and_behind_a_burst),
 	};
 
 	return cmocka_run_group_tests_name("controller", tests, NULL, NULL);

@@ -19,6 +19,26 @@ static struct zrtt_table new_table(u32 flows)
 	return t;
 }
 
+/* As the qdisc does it; @from is to be kept until the flows are moved. */
+static void begin_resize(struct zrtt_table *t, struct zrtt_table *from, u32 flows)
+{
+	zrtt_table_resize(t, from, calloc(flows, sizeof(struct zrtt_flow)), flows);
+}
+
+/* Return: steps that it took. */
+static u32 end_resize(struct zrtt_table *t, u32 epoch)
+{
+	struct zrtt_flow *slots = t->from->slots;
+	u32 steps = 1;
+
+	for (; !zrtt_table_move(t, epoch); steps++)
+		check_table(t);
+	assert_null(t->from);
+	check_table(t);
+	free(slots);
+	return steps;
+}
+
 /* The @i-th tag, from 1, of set @set; consecutive ones are at home apart. */
 static u32 tag_in_set(u32 set, u32 i)
 {
@@ -30,7 +50,7 @@ static struct zrtt_flow *live_flow(struct zrtt_table *t, u32 tag)
 {
 	struct zrtt_flow *f = zrtt_flow_get(t, tag, START, 0);
 
-	zrtt_flow_close_books(t, f, ZRTT_Q16_ONE, START);
+	zrtt_flow_update(t, f, START);
 	return f;
 }
 
@@ -68,7 +88,7 @@ static void new_flow_is_found_again(void **state)
 		assert_null(zrtt_flow_find(&t, 42 + i));
 	/* a packet and no more is in no sum */
 	assert_int_equal(t.live, 0);
-	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
+	zrtt_flow_update(&t, f, START + 1);
 	assert_int_equal(t.live, 1);
 	check_table(&t);
 	free(t.slots);
@@ -83,12 +103,30 @@ static void new_flow_inherits_nothing(void **state)
 	memset(&f, 0xff, sizeof(f));
 	zrtt_flow_begin(&f, 42, START, 1);
 	zrtt_flow_begin(&clean, 42, START, 1);
-	/* guarded by what is set: live, told_q8, syn_left */
+	/* guarded by what is set: live, hinted_q8, passive_us, syn */
 	f.older = 0;
 	f.newer = 0;
-	f.told_epoch = 0;
-	f.syn_us = 0;
+	f.hinted_epoch = 0;
+	f.passive_at = 0;
+	f.syn_at = 0;
+	f.syn_seq = 0;
+	f.syn_ack = 0;
 	assert_memory_equal(&f, &clean, sizeof(f));
+}
+
+/* Flows of one packet, all of which would be in the first slot. */
+static void new_flows_take_unused_slots_first(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 i;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		zrtt_flow_get(&t, i * FLOWS, START, 0);
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		assert_non_null(zrtt_flow_find(&t, i * FLOWS));
+	check_table(&t);
+	free(t.slots);
 }
 
 static void new_flow_takes_the_slot_of_one_that_is_not_live(void **state)
@@ -122,8 +160,8 @@ static void full_set_gives_up_the_flow_seen_longest_ago(void **state)
 		live_flow(&t, tag_in_set(3, i));
 	for (i = 1; i <= ZRTT_WAYS; i++)
 		if (i != oldest)
-			zrtt_flow_close_books(&t, zrtt_flow_find(&t, tag_in_set(3, i)),
-					      ZRTT_Q16_ONE, START + 1);
+			zrtt_flow_update(&t, zrtt_flow_find(&t, tag_in_set(3, i)),
+					 START + 1);
 	assert_int_equal(t.evicted, 0);
 	zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + 1, 0);
 	assert_int_equal(t.evicted, 1);
@@ -200,20 +238,20 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	zrtt_flow_hint(f, 50000, false, START);
 	f->bytes = 1000000;
 	f->acc_q30 = ZRTT_P_ONE / 4;
-	f->price_q13 = 100;
-	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + 1);
+	f->penalty_q16 = -100;
+	zrtt_flow_update(&t, f, START + 1);
 	assert_int_equal(f->age, 1);
 	zrtt_table_expire(&t, later + 1, 1);
 	assert_int_equal(t.live, 0);
 	assert_int_equal(t.sum_rtt_us, 0);
 	assert_ptr_equal(zrtt_flow_get(&t, 7, later + 1, 0), f);
-	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, later + 1);
+	zrtt_flow_update(&t, f, later + 1);
 	assert_int_equal(f->rtt_us, 50000);
 	assert_int_equal(t.by_source[ZRTT_RTT_HINT], 1);
 	assert_int_equal(f->rate, 0);
 	assert_int_equal(f->acc_q30, 0);
 	assert_int_equal(f->age, 0);
-	assert_int_equal(f->price_q13, 0);
+	assert_int_equal(f->penalty_q16, 0);
 	check_table(&t);
 	free(t.slots);
 }
@@ -223,41 +261,46 @@ static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 {
 	u32 flows = table_slots(t);
 	u32 tag = unit_between(seed, 1, 2 * flows) * 0x9e3779b1u;
-	struct zrtt_flow *f;
-	struct zrtt_table to;
+	static struct zrtt_table from;
+	struct zrtt_flow *f, *slots;
 
-	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_BOOKS);
+	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_UPDATE);
 	f = zrtt_flow_get(t, tag, epoch, (u32)unit_random(seed));
 	f->bytes += unit_between(seed, 40, 65536);
+	f->hit |= unit_random(seed) & 1;
+	if (!unit_between(seed, 0, 99))
+		t->due = unit_spread(seed, 0, UINT32_MAX);
 	switch (unit_between(seed, 0, 9)) {
 	case 0:
 		zrtt_flow_hint(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US),
 			       unit_random(seed) & 1, epoch);
 		break;
 	case 1:
-		zrtt_flow_syn_left(f, (u32)unit_random(seed));
-		zrtt_flow_syn_answered(f, f->syn_us +
-				       unit_spread(seed, 1, 4000000));
+		zrtt_flow_saw(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US), epoch);
 		break;
 	case 2:
 		zrtt_flow_mark(f, unit_spread(seed, 32, ZRTT_HINT_MAX_US), epoch);
 		break;
 	case 3:
-		zrtt_flow_timed(f, unit_spread(seed, 64, ZRTT_HINT_MAX_US));
+		zrtt_flow_timed(f, unit_spread(seed, 64, ZRTT_HINT_MAX_US), epoch);
 		break;
 	case 4:
 		/* now and then: a resize is a rare event */
 		if (unit_between(seed, 0, 99))
 			return;
-		to = new_table(ZRTT_WAYS << unit_between(seed, 0, 5));
-		zrtt_table_move(&to, t, epoch);
-		free(t->slots);
-		*t = to;
+		if (!t->from)
+			begin_resize(t, &from, ZRTT_WAYS << unit_between(seed, 0, 9));
+		return;
+	case 5:
+		if (!t->from || unit_between(seed, 0, 9))
+			break;
+		slots = t->from->slots;
+		if (zrtt_table_move(t, epoch))
+			free(slots);
 		return;
 	}
-	if (zrtt_flow_due(t, f, epoch) || unit_random(seed) & 1)
-		zrtt_flow_close_books(t, f, unit_between(seed, 0, ZRTT_Q16_ONE),
-				      epoch);
+	if (zrtt_flow_update_due(t, f, epoch) || unit_random(seed) & 1)
+		zrtt_flow_update(t, f, epoch);
 }
 
 static void table_is_right_after_each_of_many_random_operations(void **state)
@@ -274,10 +317,12 @@ static void table_is_right_after_each_of_many_random_operations(void **state)
 		check_table(&t);
 	}
 	assert_true(t.evicted > 0);
+	if (t.from)
+		end_resize(&t, epoch);
 	free(t.slots);
 }
 
-static void books_of_many_flows_are_open_for_longer(void **state)
+static void updates_of_many_flows_are_rarer(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
@@ -285,17 +330,17 @@ static void books_of_many_flows_are_open_for_longer(void **state)
 
 	(void)state;
 	/* the first ones are not, whatever the others do */
-	t.books_epochs = 5;
-	assert_false(zrtt_flow_due(&t, f, START));
-	assert_true(zrtt_flow_due(&t, f, START + 1));
-	zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START);
+	t.update_epochs = 5;
+	assert_false(zrtt_flow_update_due(&t, f, START));
+	assert_true(zrtt_flow_update_due(&t, f, START + 1));
+	zrtt_flow_update(&t, f, START);
 	for (flows = 1; flows < 100000; flows += 500) {
 		u32 want = flows / 1024 < 7 ? 1 + flows / 1024 : 8;
 
 		t.live = flows;
 		zrtt_table_tick(&t, START);
 		for (epochs = 0; epochs < 20; epochs++)
-			assert_int_equal(zrtt_flow_due(&t, f, START + epochs), epochs >= want);
+			assert_int_equal(zrtt_flow_update_due(&t, f, START + epochs), epochs >= want);
 	}
 	free(t.slots);
 }
@@ -346,7 +391,7 @@ static void rate_is_the_mean_of_arrivals(void **state)
 
 			epoch += gap;
 			f->bytes = bytes;
-			zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, epoch);
+			zrtt_flow_update(&t, f, epoch);
 			want = mean_rate(want, (double)bytes / gap, age, gap);
 			age = older(age, gap);
 			/* rounding: two units a step, remembered so many steps */
@@ -369,10 +414,11 @@ static void rate_of_a_constant_flow_is_its_rate(void **state)
 	(void)state;
 	for (i = 1; i < 200; i++) {
 		f->bytes = 250000;
-		zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, START + i);
+		zrtt_flow_update(&t, f, START + i);
 		assert_near(f->rate, 250000, 50);
 	}
-	assert_int_equal(t.sum_rate, f->rate);
+	assert_int_equal(t.counted, 1);
+	assert_int_equal(t.sum_log_rate, zrtt_log2(f->rate));
 	free(t.slots);
 }
 
@@ -388,16 +434,15 @@ static void rate_does_not_overflow(void **state)
 		for (i = 0; i < 50; i++) {
 			epoch += gap;
 			f->bytes = UINT32_MAX;
-			zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, epoch);
+			zrtt_flow_update(&t, f, epoch);
 		}
 		assert_near(f->rate, (double)UINT32_MAX / gap, 1e-3 * UINT32_MAX / gap);
 	}
 	free(t.slots);
 }
 
-/* A packet in each of @epochs epochs, of which @pass_q16 pass. */
-static struct zrtt_flow *age_flow(struct zrtt_table *t, u32 tag, u32 bytes,
-				  u32 pass_q16, u32 epochs)
+/* A packet in each of @epochs epochs. */
+static struct zrtt_flow *age_flow(struct zrtt_table *t, u32 tag, u32 bytes, u32 epochs)
 {
 	struct zrtt_flow *f = zrtt_flow_get(t, tag, START, 0);
 	u32 i;
@@ -405,126 +450,221 @@ static struct zrtt_flow *age_flow(struct zrtt_table *t, u32 tag, u32 bytes,
 	zrtt_flow_hint(f, 50000, false, START);
 	for (i = 1; i <= epochs; i++) {
 		f->bytes = bytes;
-		zrtt_flow_close_books(t, f, pass_q16, START + i);
+		zrtt_flow_update(t, f, START + i);
 	}
 	return f;
 }
 
-static void short_flows_do_not_move_the_averages(void **state)
+static void short_flows_do_not_move_the_due_share(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	u32 before, age, tag;
+	s64 before;
+	u32 age, tag;
 
 	(void)state;
-	age_flow(&t, 1, 100000, ZRTT_Q16_ONE, ZRTT_MATURE_EPOCHS);
-	before = t.sum_rate;
-	assert_int_equal(t.rated, 1);
-	assert_near(before, 100000, 50);
+	age_flow(&t, 1, 100000, ZRTT_MATURE_EPOCHS);
+	before = t.sum_log_rate;
+	assert_int_equal(t.counted, 1);
+	assert_near(before / 65536.0, log2(100000), 1e-3);
 	for (age = 0, tag = 2; age < ZRTT_MATURE_EPOCHS; age++, tag++) {
-		assert_false(zrtt_flow_mature(age_flow(&t, tag, 5, ZRTT_Q16_ONE, age)));
+		struct zrtt_flow *f = age_flow(&t, tag, 5, age);
+
+		/* not even if it is hit */
+		f->hit = 1;
+		assert_false(zrtt_flow_mature(f) || zrtt_flow_counts(&t, f));
 		assert_int_equal(t.live, age ? tag - 1 : 1);
-		assert_int_equal(t.rated, 1);
-		assert_int_equal(t.fit_n, 1);
-		assert_int_equal(t.sum_rate, before);
+		assert_int_equal(t.counted, 1);
+		assert_int_equal(t.sum_log_rate, before);
 	}
-	assert_true(zrtt_flow_mature(age_flow(&t, tag, 50000, ZRTT_Q16_ONE, age)));
-	assert_int_equal(t.rated, 2);
-	assert_int_equal(t.fit_n, 2);
-	assert_near(t.sum_rate, 150000, 100);
+	assert_true(age_flow(&t, tag, 50000, age)->counts);
+	assert_int_equal(t.counted, 2);
+	assert_near(t.sum_log_rate / 65536.0, log2(100000) + log2(50000), 2e-3);
+	check_sums(&t);
 	free(t.slots);
 }
 
-static void thin_flows_do_not_move_the_average(void **state)
+/* Who is held back counts at any rate, who is not from a quarter of the share on. */
+static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
 {
-	struct zrtt_table t = new_table(FLOWS);
-	u32 tag;
+	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS };
+	struct zrtt_table t = {};
+	u64 seed = 50;
+	u32 i;
 
 	(void)state;
-	/* alone, any flow counts, until its next books beside a larger one */
-	assert_true(age_flow(&t, 1, 10, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
-	age_flow(&t, 2, 100000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS);
-	assert_int_equal(t.rated, 2);
-	zrtt_flow_close_books(&t, zrtt_flow_find(&t, 1), ZRTT_Q16_ONE, START + 13);
-	assert_int_equal(t.rated, 1);
-	for (tag = 3; tag < 20; tag++)
-		assert_false(age_flow(&t, tag, 24000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS)->passed);
-	assert_near(t.sum_rate, 100000, 100);
-	assert_int_equal(t.live, 19);
-	/* a quarter is enough */
-	age_flow(&t, tag, 26000, ZRTT_Q16_ONE, ZRTT_RATE_EPOCHS);
-	assert_near(t.sum_rate, 126000, 100);
-	free(t.slots);
+	for (i = 0; i < 100000; i++) {
+		t.due = unit_between(&seed, 0, 2) ? unit_spread(&seed, 0, UINT32_MAX) : 0;
+		f.rate = unit_between(&seed, 0, 1) ? unit_spread(&seed, 1, UINT32_MAX) :
+			 t.due / 4 + unit_between(&seed, 1, 3) - 2;
+		f.hit = 0;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due / 4);
+		f.hit = 1;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate > 0);
+	}
 }
 
-static void dropped_packets_do_not_count_in_the_average(void **state)
+static void thin_flow_is_taken_out_of_the_sums(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_flow *f = age_flow(&t, 1, 100000, ZRTT_Q16_ONE / 4,
-				       ZRTT_RATE_EPOCHS);
+	struct zrtt_flow *f = age_flow(&t, 1, 24000, ZRTT_RATE_EPOCHS);
+	u32 epoch = START + ZRTT_RATE_EPOCHS;
 
 	(void)state;
-	assert_near(f->rate, 100000, 50);
-	assert_near(f->passed, 25000, 20);
-	assert_int_equal(t.sum_rate, f->passed);
-	/* all of it is lost: it has no rate to average, but still a slope */
-	zrtt_flow_close_books(&t, f, 0, START + ZRTT_RATE_EPOCHS + 1);
-	assert_int_equal(f->passed, 0);
-	assert_int_equal(t.rated, 0);
-	assert_int_equal(t.sum_rate, 0);
-	assert_int_equal(t.fit_n, 1);
+	/* no share is known: any flow counts */
+	assert_int_equal(t.counted, 1);
+	t.due = 100000;
+	assert_true(age_flow(&t, 2, 26000, ZRTT_RATE_EPOCHS)->counts);
+	f->bytes = 24000;
+	zrtt_flow_update(&t, f, ++epoch);
+	assert_false(f->counts);
+	assert_int_equal(t.counted, 1);
+	assert_int_equal(t.live, 2);
+	assert_near(t.sum_log_rate / 65536.0, log2(26000), 1e-3);
+	f->hit = 1;
+	f->bytes = 24000;
+	zrtt_flow_update(&t, f, ++epoch);
+	assert_int_equal(t.counted, 2);
+	assert_near(t.sum_log_rate / 65536.0, log2(26000) + log2(24000), 2e-3);
+	check_table(&t);
+	/* all that it sends is dropped: no rate, and no logarithm of one */
+	f = age_flow(&t, 3, 0, ZRTT_RATE_EPOCHS);
+	f->hit = 1;
+	zrtt_flow_update(&t, f, epoch);
+	assert_false(f->counts);
+	assert_int_equal(t.counted, 2);
 	check_table(&t);
 	free(t.slots);
 }
 
-static void handshake_gap_is_an_rtt(void **state)
+/* Epochs until a hit just before @epoch is forgotten, updates being @gap apart. */
+static u32 hit_lasts(u32 tag, u32 epoch, u32 gap)
 {
-	struct zrtt_flow f = {};
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = age_flow(&t, tag, 10, ZRTT_RATE_EPOCHS);
+	u32 since = epoch;
 
-	(void)state;
-	zrtt_flow_syn_left(&f, 1000);
-	assert_true(f.syn_left);
-	zrtt_flow_syn_answered(&f, 41000);
-	assert_false(f.syn_left);
-	assert_int_equal(f.passive_us, 40000);
-	zrtt_flow_choose_rtt(&f, START);
-	assert_int_equal(f.source, ZRTT_RTT_HANDSHAKE);
-	assert_int_equal(f.rtt_us, 40000);
+	t.due = 1000000;
+	f->epoch = epoch;
+	f->hit = 1;
+	do {
+		epoch += gap;
+		f->bytes = 10 * gap;
+		zrtt_flow_update(&t, f, epoch);
+		/* at least once, and no longer than it lasts */
+		assert_true(f->counts);
+		assert_true(epoch - since < 200);
+	} while (f->hit);
+	f->bytes = 10 * gap;
+	zrtt_flow_update(&t, f, epoch + gap);
+	assert_false(f->counts);
+	check_table(&t);
+	free(t.slots);
+	return epoch - since;
 }
 
-static void least_handshake_gap_is_kept(void **state)
+static void hit_counts_for_up_to_9_s(void **state)
 {
-	struct zrtt_flow f = {};
+	const u32 span = 1 << ZRTT_HIT_SHIFT;
+	u32 tag, gap, offset, lasts, most = 0;
+	bool seen[(1 << ZRTT_HIT_SHIFT) + 1] = {};
 
 	(void)state;
-	zrtt_flow_syn_left(&f, 0);
-	zrtt_flow_syn_answered(&f, 50000);
-	zrtt_flow_syn_left(&f, 100000);
-	zrtt_flow_syn_answered(&f, 130000);
-	assert_int_equal(f.passive_us, 30000);
-	zrtt_flow_syn_left(&f, 200000);
-	zrtt_flow_syn_answered(&f, 290000);
-	assert_int_equal(f.passive_us, 30000);
-	/* the clock wraps between the two packets */
-	zrtt_flow_syn_left(&f, UINT32_MAX - 9999);
-	zrtt_flow_syn_answered(&f, 10000);
-	assert_int_equal(f.passive_us, 20000);
+	assert_near(span * EPOCH_S, 8.6, 0.2);
+	for (gap = 1; gap <= ZRTT_LIVE_EPOCHS; gap++)
+		for (offset = 0; offset < span; offset++) {
+			lasts = hit_lasts(7, START + 100 + offset, gap);
+			assert_in_range(lasts, 1, span + gap - 1);
+			if (lasts > most)
+				most = lasts;
+		}
+	assert_true(most >= span);
+	/* flows do not forget all at once: when depends on the tag */
+	for (tag = 1; tag <= span; tag++)
+		seen[hit_lasts(tag, START + 100, 1)] = true;
+	for (lasts = 1; lasts <= span; lasts++)
+		assert_true(seen[lasts]);
+	/* over a clock that wraps */
+	assert_in_range(hit_lasts(7, UINT32_MAX - 3, 1), 1, span);
 }
 
-static void impossible_handshake_gaps_are_ignored(void **state)
+/* Whatever was measured or hinted is forgotten in time, also by a flow that was silent while
+ * the low bits of clocks wrapped.
+ */
+static void rtts_age(void **state)
 {
-	const u32 gaps[] = { 0, 31, ZRTT_HINT_MAX_US + 1, 1U << 31, UINT32_MAX };
+	const u32 silent[] = {
+		ZRTT_PASSIVE_SILENT << ZRTT_PASSIVE_SHIFT, 1 << 13, 1 << 16, 1 << 17,
+	};
 	struct zrtt_flow f = {};
-	u32 i;
+	u32 epoch, i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_LEN(gaps); i++) {
-		zrtt_flow_syn_left(&f, 5000);
-		zrtt_flow_syn_answered(&f, 5000 + gaps[i]);
-		assert_int_equal(f.passive_us, 0);
+	zrtt_flow_timed(&f, 40000, START);
+	for (epoch = START; f.passive_us; epoch++) {
+		zrtt_flow_forget(&f, 1, epoch);
+		assert_int_equal(f.timed, !!f.passive_us);
 	}
-	zrtt_flow_syn_left(&f, 5000);
-	zrtt_flow_syn_answered(&f, 5000 + ZRTT_HINT_MAX_US);
-	assert_int_equal(f.passive_us, ZRTT_HINT_MAX_US);
+	/* 14 minutes, 4 s of it by chance */
+	assert_in_range((epoch - START) * 0.134218, 818, 826);
+	for (i = 0; i < ARRAY_LEN(silent); i++) {
+		zrtt_flow_saw(&f, 40000, START);
+		zrtt_flow_remember(&f, 40000, false, START);
+		zrtt_flow_forget(&f, silent[i], START + silent[i]);
+		assert_int_equal(f.passive_us, 0);
+		assert_int_equal(f.hinted_q8, 0);
+	}
+	zrtt_flow_remember(&f, 40000, false, START);
+	zrtt_flow_forget(&f, 1, START + ZRTT_RTT_EPOCHS);
+	assert_true(f.hinted_q8);
+	zrtt_flow_forget(&f, 1, START + ZRTT_RTT_EPOCHS + 1);
+	assert_false(f.hinted_q8);
+}
+
+/* From 9 minutes on, without a step, until it says no more than that it is not known. */
+static void rtts_that_were_seen_fade(void **state)
+{
+	const u32 fades = START + (ZRTT_PASSIVE_FADES << ZRTT_PASSIVE_SHIFT);
+	const u32 ends = START + (ZRTT_PASSIVE_AGES << ZRTT_PASSIVE_SHIFT);
+	const u32 avg_us = 100000, rtts_us[] = { 400000, 10000, 100000 };
+	u32 epoch, i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
+		struct zrtt_flow f = {};
+		u32 before_us = rtts_us[i];
+
+		zrtt_flow_saw(&f, rtts_us[i], START);
+		for (epoch = START; epoch < ends - 64; epoch++) {
+			zrtt_flow_choose_rtt(&f, epoch);
+			zrtt_flow_fade(&f, avg_us, epoch);
+			if (epoch < fades - 32)
+				assert_int_equal(f.rtt_us, rtts_us[i]);
+			assert_near(f.rtt_us, before_us, 300000 / 63.0 + 1);
+			before_us = f.rtt_us;
+		}
+		assert_near(f.rtt_us, avg_us, 300000 / 20.0);
+		assert_int_equal(f.passive_us, rtts_us[i]);
+	}
+}
+
+/* A hint is up to date, and needs no RTT_avg. */
+static void hinted_rtts_do_not_fade(void **state)
+{
+	const u32 late = START + (160 << ZRTT_PASSIVE_SHIFT);
+	struct zrtt_flow f = {};
+
+	(void)state;
+	zrtt_flow_saw(&f, 40000, START);
+	zrtt_flow_remember(&f, 40000, false, late);
+	zrtt_flow_choose_rtt(&f, late);
+	zrtt_flow_fade(&f, 100000, late);
+	assert_int_equal(f.rtt_us, 40000);
+	f.hinted_q8 = 0;
+	zrtt_flow_choose_rtt(&f, late);
+	zrtt_flow_fade(&f, 0, late);
+	assert_int_equal(f.rtt_us, 40000);
+	zrtt_flow_fade(&f, 100000, late);
+	assert_near(f.rtt_us, 70000, 1000);
 }
 
 static void hint_is_smoothed_with_the_papers_weight(void **state)
@@ -647,20 +787,16 @@ static void timestamps_know_better_than_handshakes(void **state)
 	struct zrtt_flow f = {};
 
 	(void)state;
-	zrtt_flow_syn_left(&f, 0);
-	zrtt_flow_syn_answered(&f, 30000);
-	zrtt_flow_timed(&f, 40000);
+	zrtt_flow_saw(&f, 30000, START);
 	zrtt_flow_choose_rtt(&f, START);
-	assert_int_equal(f.source, ZRTT_RTT_TIMESTAMPS);
-	assert_int_equal(f.rtt_us, 40000);
-	zrtt_flow_syn_left(&f, 100000);
-	zrtt_flow_syn_answered(&f, 120000);
-	assert_false(f.syn_left);
+	assert_int_equal(f.source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f.rtt_us, 30000);
+	zrtt_flow_timed(&f, 40000, START);
 	zrtt_flow_choose_rtt(&f, START);
 	assert_int_equal(f.source, ZRTT_RTT_TIMESTAMPS);
 	assert_int_equal(f.rtt_us, 40000);
 	/* the path became longer */
-	zrtt_flow_timed(&f, 90000);
+	zrtt_flow_timed(&f, 90000, START);
 	zrtt_flow_choose_rtt(&f, START);
 	assert_int_equal(f.rtt_us, 90000);
 }
@@ -671,7 +807,7 @@ static void hint_is_bounded_by_timestamps_and_preferred_to_them(void **state)
 	struct zrtt_flow f = {};
 
 	(void)state;
-	zrtt_flow_timed(&f, 40000);
+	zrtt_flow_timed(&f, 40000, START);
 	assert_true(zrtt_flow_hint(&f, 400000, true, START));
 	zrtt_flow_choose_rtt(&f, START + ZRTT_RTT_EPOCHS);
 	assert_int_equal(f.source, ZRTT_RTT_HINT);
@@ -691,7 +827,9 @@ static struct zrtt_flow knowledge(const struct zrtt_flow *f)
 	return copy;
 }
 
-/* @flows slots, 2 in 3 of them used, one in @live_part of those by live flows */
+/* @flows slots, 2 in 3 of them used, one in @live_part of those by live flows, of which
+ * every other one counts
+ */
 static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
 {
 	struct zrtt_table t = new_table(flows);
@@ -704,7 +842,10 @@ static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
 		       (i > used - used / live_part ? 90 : 0);
 		f = zrtt_flow_get(&t, (u32)unit_random(&seed), *now, i);
 		zrtt_flow_hint(f, 1000 * i, false, *now);
-		zrtt_flow_close_books(&t, f, ZRTT_Q16_ONE, *now);
+		f->age = i % 2 ? ZRTT_LIVE_EPOCHS : 0;
+		f->rate = 1000 * i;
+		f->penalty_q16 = -(s32)i;
+		zrtt_flow_update(&t, f, *now);
 		f->bytes = 1000 * i;
 	}
 	*now = START + 110;
@@ -712,57 +853,87 @@ static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
 	return t;
 }
 
+/* A copy of the slots of @t. */
+static struct zrtt_flow *copy_slots(const struct zrtt_table *t)
+{
+	size_t bytes = table_slots(t) * sizeof(struct zrtt_flow);
+
+	return memcpy(malloc(bytes), t->slots, bytes);
+}
+
+/* The sums of @a and @b are the same. */
+static void assert_same_sums(const struct zrtt_table *a, const struct zrtt_table *b)
+{
+	assert_int_equal(a->live, b->live);
+	assert_memory_equal(a->by_source, b->by_source, sizeof(a->by_source));
+	assert_int_equal(a->counted, b->counted);
+	assert_int_equal(a->sum_log_rate, b->sum_log_rate);
+	assert_int_equal(a->due, b->due);
+	assert_int_equal(a->sum_rtt_us, b->sum_rtt_us);
+	assert_int_equal(a->rtt_avg_us, b->rtt_avg_us);
+	assert_int_equal(a->evicted, b->evicted);
+}
+
 static void larger_table_keeps_every_flow(void **state)
 {
-	u32 now, i;
-	struct zrtt_table from = populated_table(1024, 2, &now);
-	struct zrtt_table to = new_table(4096);
-	u32 live = from.live, evicted = from.evicted;
-	struct zrtt_flow a, b, *f;
+	u32 now, i, steps;
+	struct zrtt_table t = populated_table(1024, 2, &now);
+	struct zrtt_table before = t, from;
+	struct zrtt_flow a, b, *f, *was = copy_slots(&t);
 
 	(void)state;
-	zrtt_table_move(&to, &from, now);
-	check_table(&to);
-	assert_int_equal(to.live, live);
-	assert_true(live > 0);
-	assert_int_equal(to.evicted, evicted);
+	assert_true(t.live > ZRTT_MOVE_STEP);
+	assert_true(t.counted > ZRTT_MOVE_STEP && t.counted < t.live);
+	begin_resize(&t, &from, 4096);
+	check_table(&t);
+	assert_same_sums(&t, &before);
+	steps = end_resize(&t, now);
+	/* no step is a long one */
+	assert_true(steps > 1024 / ZRTT_MOVE_STEP);
+	assert_same_sums(&t, &before);
 	for (i = 0; i < 1024; i++) {
-		if (!from.slots[i].tag)
+		if (!was[i].tag)
 			continue;
-		f = zrtt_flow_find(&to, from.slots[i].tag);
+		f = zrtt_flow_find(&t, was[i].tag);
 		assert_non_null(f);
-		a = knowledge(&from.slots[i]);
+		a = knowledge(&was[i]);
 		b = knowledge(f);
 		assert_memory_equal(&a, &b, sizeof(a));
 	}
-	free(from.slots);
-	free(to.slots);
+	free(was);
+	free(t.slots);
 }
 
 static void check_smaller_table(u32 flows, u32 live_part)
 {
-	u32 now, i, j;
-	struct zrtt_table from = populated_table(1024, live_part, &now);
-	struct zrtt_table to = new_table(flows);
+	u32 now, i, j, live_lost = 0, counted_lost = 0;
+	struct zrtt_table t = populated_table(1024, live_part, &now);
+	struct zrtt_table before = t, from;
+	struct zrtt_flow *was = copy_slots(&t);
 
-	zrtt_table_move(&to, &from, now);
-	check_table(&to);
+	begin_resize(&t, &from, flows);
+	end_resize(&t, now);
 	for (i = 0; i < 1024; i++) {
-		const struct zrtt_flow *lost = &from.slots[i];
+		const struct zrtt_flow *lost = &was[i];
 		const struct zrtt_flow *set;
 
-		if (!lost->tag || zrtt_flow_find(&to, lost->tag))
+		if (!lost->tag || zrtt_flow_find(&t, lost->tag))
 			continue;
+		live_lost += lost->live;
+		counted_lost += lost->live && lost->counts;
 		/* all that stayed in its set are live, and were seen no earlier */
-		set = zrtt_flow_set(&to, lost->tag);
+		set = zrtt_flow_bucket(&t, lost->tag);
 		for (j = 0; j < ZRTT_WAYS; j++) {
 			assert_true(set[j].tag);
 			assert_true(!lost->live || set[j].live);
 			assert_true(!lost->live || set[j].epoch >= lost->epoch);
 		}
 	}
-	free(from.slots);
-	free(to.slots);
+	assert_int_equal(t.live, before.live - live_lost);
+	assert_int_equal(t.counted, before.counted - counted_lost);
+	assert_int_equal(t.evicted, before.evicted + live_lost);
+	free(was);
+	free(t.slots);
 }
 
 static void smaller_table_keeps_the_live_flows_seen_last(void **state)
@@ -772,6 +943,115 @@ static void smaller_table_keeps_the_live_flows_seen_last(void **state)
 	check_smaller_table(128, 2);	/* not even for all of the live ones */
 }
 
+/* One that was live is at once, and one that was not stays known. */
+static void flow_whose_packet_comes_is_moved_at_once(void **state)
+{
+	u32 now, i;
+	struct zrtt_table t = populated_table(1024, 2, &now);
+	struct zrtt_table from;
+	struct zrtt_flow *f, *was = copy_slots(&t);
+
+	(void)state;
+	now++;
+	begin_resize(&t, &from, 2048);
+	for (i = 0; i < 1024; i++) {
+		u32 live = t.live, tag = was[i].tag;
+
+		if (!tag)
+			continue;
+		assert_null(zrtt_flow_find(&t, tag));
+		assert_ptr_equal(zrtt_flow_lookup(&t, tag), &from.slots[i]);
+		f = zrtt_flow_get(&t, tag, now, 0);
+		assert_ptr_equal(zrtt_flow_lookup(&t, tag), f);
+		assert_int_equal(f->hinted_q8, was[i].hinted_q8);
+		assert_int_equal(f->age, was[i].age);
+		assert_true(zrtt_flow_update_due(&t, f, now));
+		zrtt_flow_update(&t, f, now);
+		assert_int_equal(t.live, live + !was[i].live);
+		check_table(&t);
+	}
+	assert_int_equal(from.oldest, ZRTT_NO_SLOT);
+	assert_true(zrtt_flow_get(&t, 42, now, 0)->age == 0);
+	assert_null(zrtt_flow_lookup(&t, 43));
+	end_resize(&t, now);
+	free(was);
+	free(t.slots);
+}
+
+/* One that was updated in this epoch goes on as it is. */
+static void flow_updated_just_now_stays_as_it_is(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS), from, before;
+	struct zrtt_flow *f = live_flow(&t, 7);
+
+	(void)state;
+	live_flow(&t, 8);
+	f->bytes = 1000;
+	before = t;
+	begin_resize(&t, &from, 2 * FLOWS);
+	f = zrtt_flow_get(&t, 7, START, 0);
+	assert_true(f->live);
+	assert_false(zrtt_flow_update_due(&t, f, START));
+	assert_int_equal(f->bytes, 1000);
+	assert_same_sums(&t, &before);
+	check_table(&t);
+	end_resize(&t, START);
+	assert_same_sums(&t, &before);
+	free(t.slots);
+}
+
+static void flows_expire_while_they_are_moved(void **state)
+{
+	struct zrtt_table t = new_table(1024), from;
+	u32 later = START + ZRTT_LIVE_EPOCHS + 1, i;
+
+	(void)state;
+	for (i = 1; i <= 512; i++)
+		live_flow(&t, i);
+	begin_resize(&t, &from, 2048);
+	assert_false(zrtt_table_move(&t, START));
+	assert_int_equal(t.live, 512);
+	/* in both tables */
+	zrtt_table_expire(&t, later, 100);
+	assert_int_equal(t.live, 512 - 200);
+	check_table(&t);
+	zrtt_table_expire(&t, later, 512);
+	assert_int_equal(t.live, 0);
+	assert_int_equal(from.oldest, ZRTT_NO_SLOT);
+	check_table(&t);
+	end_resize(&t, later);
+	/* silent, but known */
+	for (i = 1; i <= 512; i++)
+		assert_non_null(zrtt_flow_find(&t, i));
+	free(t.slots);
+}
+
+/* All other sets are poisoned, of both tables. */
+static void lookup_stays_in_two_sets_while_flows_are_moved(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS), from;
+	const size_t set_bytes = ZRTT_WAYS * sizeof(struct zrtt_flow);
+	u32 set, i;
+
+	(void)state;
+	for (set = 0; set < SETS; set++)
+		for (i = 1; i <= ZRTT_WAYS; i++)
+			zrtt_flow_get(&t, tag_in_set(set, i), START, 0);
+	begin_resize(&t, &from, FLOWS);
+	for (set = 0; set < SETS; set++) {
+		ASAN_POISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
+		ASAN_POISON_MEMORY_REGION(from.slots, FLOWS * sizeof(*t.slots));
+		ASAN_UNPOISON_MEMORY_REGION(t.slots + set * ZRTT_WAYS, set_bytes);
+		ASAN_UNPOISON_MEMORY_REGION(from.slots + set * ZRTT_WAYS, set_bytes);
+		for (i = 1; i <= 2 * ZRTT_WAYS; i++)
+			zrtt_flow_get(&t, tag_in_set(set, i), START, 0);
+		ASAN_UNPOISON_MEMORY_REGION(t.slots, FLOWS * sizeof(*t.slots));
+		ASAN_UNPOISON_MEMORY_REGION(from.slots, FLOWS * sizeof(*t.slots));
+	}
+	end_resize(&t, START);
+	free(t.slots);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -779,6 +1059,7 @@ int main(void)
 		cmocka_unit_test(epochs_last_what_the_comments_say),
 		cmocka_unit_test(new_flow_is_found_again),
 		cmocka_unit_test(new_flow_inherits_nothing),
+		cmocka_unit_test(new_flows_take_unused_slots_first),
 		cmocka_unit_test(new_flow_takes_the_slot_of_one_that_is_not_live),
 		cmocka_unit_test(full_set_gives_up_the_flow_seen_longest_ago),
 		cmocka_unit_test(silent_flow_is_no_eviction),
@@ -786,17 +1067,18 @@ int main(void)
 		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
 		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
-		cmocka_unit_test(books_of_many_flows_are_open_for_longer),
+		cmocka_unit_test(updates_of_many_flows_are_rarer),
 		cmocka_unit_test(rate_tables_follow_from_their_first_entries),
 		cmocka_unit_test(rate_is_the_mean_of_arrivals),
 		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
 		cmocka_unit_test(rate_does_not_overflow),
-		cmocka_unit_test(short_flows_do_not_move_the_averages),
-		cmocka_unit_test(thin_flows_do_not_move_the_average),
-		cmocka_unit_test(dropped_packets_do_not_count_in_the_average),
-		cmocka_unit_test(handshake_gap_is_an_rtt),
-		cmocka_unit_test(least_handshake_gap_is_kept),
-		cmocka_unit_test(impossible_handshake_gaps_are_ignored),
+		cmocka_unit_test(short_flows_do_not_move_the_due_share),
+		cmocka_unit_test(quarter_of_the_due_share_counts_and_so_does_a_hit),
+		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),
+		cmocka_unit_test(hit_counts_for_up_to_9_s),
+		cmocka_unit_test(rtts_age),
+		cmocka_unit_test(rtts_that_were_seen_fade),
+		cmocka_unit_test(hinted_rtts_do_not_fade),
 		cmocka_unit_test(hint_is_smoothed_with_the_papers_weight),
 		cmocka_unit_test(hint_is_bounded_by_what_was_seen),
 		cmocka_unit_test(hint_is_remembered_then_the_handshake_counts),
@@ -806,6 +1088,10 @@ int main(void)
 		cmocka_unit_test(hint_is_bounded_by_timestamps_and_preferred_to_them),
 		cmocka_unit_test(larger_table_keeps_every_flow),
 		cmocka_unit_test(smaller_table_keeps_the_live_flows_seen_last),
+		cmocka_unit_test(flow_whose_packet_comes_is_moved_at_once),
+		cmocka_unit_test(flow_updated_just_now_stays_as_it_is),
+		cmocka_unit_test(flows_expire_while_they_are_moved),
+		cmocka_unit_test(lookup_stays_in_two_sets_while_flows_are_moved),
 	};
 
 	return cmocka_run_group_tests_name("flow", tests, NULL, NULL);

@@ -213,10 +213,41 @@ static void gap_beyond_what_a_hint_states_is_ignored(void **state)
 	assert_int_equal(s.rtt_us, ZRTT_HINT_MAX_US);
 }
 
+/* Each queue has a clock of its own. One that lags across the boundary of an epoch, and of a
+ * window with it, must neither wipe what is known nor evict it as the oldest.
+ */
+static void lagging_clock_forgets_nothing(void **state)
+{
+	const struct zrtt_echo others[] = {
+		{ .tag = TAG + ZRTT_CONN_SETS, .ack = true },
+		{ .tag = TAG + 2 * ZRTT_CONN_SETS, .ack = true },
+		{ .tag = TAG + 3 * ZRTT_CONN_SETS, .ack = true },
+		{ .tag = TAG + 4 * ZRTT_CONN_SETS, .ack = true },
+	};
+	const u32 window = START_EPOCH >> ZRTT_WINDOW_SHIFT << ZRTT_WINDOW_SHIFT;
+	struct sight s = new_sight();
+	u32 rtt_us, i;
+
+	(void)state;
+	exchange(&s, 1000000, 50, 30000, 10000);
+	s.set[0].seen = (u16)(window + (1 << ZRTT_WINDOW_SHIFT));
+	for (i = 1; i <= ZRTT_CLOCK_LAG_EPOCHS; i++) {
+		zrtt_conn_arrive(s.set, &s.pkt[ACKS], 2000000,
+				 window + (1 << ZRTT_WINDOW_SHIFT) - i, &s.rtt_us);
+		assert_near(s.rtt_us, 40000, 2 * UNIT_US);
+	}
+	/* as old as can be, but ours is the newest */
+	for (i = 0; i < 3; i++)
+		zrtt_conn_arrive(s.set, &others[i], 2000000, window, &rtt_us);
+	zrtt_conn_arrive(s.set, &others[3], 2000000, window + (1 << ZRTT_WINDOW_SHIFT) - 1,
+			 &rtt_us);
+	assert_int_equal(s.set[0].tag, TAG);
+}
+
 static void full_set_gives_up_the_connection_seen_longest_ago(void **state)
 {
 	struct sight s = new_sight();
-	struct zrtt_conn *victim;
+	struct zrtt_conn *evicted;
 	u32 i, rtt_us, oldest = 2;
 
 	(void)state;
@@ -230,7 +261,7 @@ static void full_set_gives_up_the_connection_seen_longest_ago(void **state)
 			zrtt_conn_arrive(s.set, &s.pkt[DATA], 0, UINT16_MAX + 1, &rtt_us);
 	}
 	for (i = 1; i <= ZRTT_CONN_WAYS + 1; i++)
-		assert_int_equal(!zrtt_conn_find(s.set, i, 0, &victim), i == oldest);
+		assert_int_equal(!zrtt_conn_find(s.set, i, 0, &evicted), i == oldest);
 }
 
 /* A connection in bulk for 6 s, in steps, between which nothing happens */
@@ -356,6 +387,7 @@ int main(void)
 		cmocka_unit_test(clocks_may_wrap),
 		cmocka_unit_test(longer_path_is_learnt_within_two_windows),
 		cmocka_unit_test(gap_beyond_what_a_hint_states_is_ignored),
+		cmocka_unit_test(lagging_clock_forgets_nothing),
 		cmocka_unit_test(full_set_gives_up_the_connection_seen_longest_ago),
 		cmocka_unit_test(rtt_of_a_bulk_connection_is_found_whatever_the_queues),
 	};

@@ -7,7 +7,7 @@
 #include "hint_carriers.h"
 
 /* noinline: else gcc warns of paths it cannot see are never taken */
-static __attribute__((noinline)) struct reading
+static noinline struct reading
 parse(enum carrier c, const u8 *area, u32 have, u32 total)
 {
 	const struct list list = {

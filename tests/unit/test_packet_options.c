@@ -37,6 +37,56 @@ static void tcp_hint_is_placed(void **state)
 	assert_int_equal(p.ext_off, 0);
 }
 
+/* TCP-AO's MAC may cover the options, that of the MD5 option does not (RFC 2385, 2.0). */
+static void tcp_hint_beside_an_authentication_option_is_sealed(void **state)
+{
+	static const u8 ao[] = { 29, 16, 1, 1, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9 };
+	static const u8 md5[18] = { 19, 18 };
+	u8 options[40];
+	struct frame f;
+	u32 len;
+
+	(void)state;
+	memcpy(options, hint_tcp, 8);
+	memcpy(options + 8, ao, sizeof(ao));
+	f = ipv4_tcp(options, 24);
+	assert_true(parse(&f).sealed);
+	assert_int_equal(parse(&f).hint_units, UNITS);
+	memcpy(options, ao, sizeof(ao));
+	memcpy(options + 16, timestamps, 12);
+	memcpy(options + 28, hint_tcp, 8);
+	f = ipv4_tcp(options, 36);
+	assert_true(parse(&f).sealed);
+	/* without a hint in TCP there is nothing to seal */
+	f = ipv4_tcp(ao, sizeof(ao));
+	assert_false(parse(&f).sealed);
+	f = ipv4_and_tcp_options(hint_v4, 4, ao, sizeof(ao));
+	assert_false(parse(&f).sealed);
+
+	memcpy(options, md5, sizeof(md5));
+	memcpy(options + 18, hint_tcp, 6);
+	f = ipv4_tcp(options, 24);
+	assert_false(parse(&f).sealed);
+	assert_int_equal(parse(&f).hint_units, UNITS);
+
+	/* of any length behind the hint, but not behind the end of the list */
+	for (len = 0; len <= 255; len++) {
+		memcpy(options, hint_tcp, 8);
+		memcpy(options + 8, ao, sizeof(ao));
+		options[9] = (u8)len;
+		f = ipv4_tcp(options, 24);
+		assert_true(parse(&f).sealed);
+		options[6] = 0;
+		f = ipv4_tcp(options, 24);
+		assert_false(parse(&f).sealed);
+		/* nor behind an option without a length */
+		options[6] = 5;
+		options[7] = (u8)(len & 1);
+		f = ipv4_tcp(options, 24);
+		assert_false(parse(&f).sealed);
+	}
+}
+
 /* The hint is in the @at-th of @count headers, of 8 bytes or of more. */
 static void check_ipv6_hint(u32 count, u32 at, bool alone)
 {
@@ -142,7 +192,7 @@ static void first_hint_of_a_packet_counts(void **state)
 	assert_false(p.hint_bad);
 }
 
-static void malformed_options_are_told(void **state)
+static void malformed_options_are_reported(void **state)
 {
 	struct frame f = ipv4_and_tcp_options(broken, 4, NULL, 0);
 	struct zrtt_packet p;
@@ -298,10 +348,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ipv4_hint_is_placed),
 		cmocka_unit_test(tcp_hint_is_placed),
+		cmocka_unit_test(tcp_hint_beside_an_authentication_option_is_sealed),
 		cmocka_unit_test(ipv6_hint_is_placed_and_announced),
 		cmocka_unit_test(ipv6_hint_that_ah_may_follow_is_sealed),
 		cmocka_unit_test(first_hint_of_a_packet_counts),
-		cmocka_unit_test(malformed_options_are_told),
+		cmocka_unit_test(malformed_options_are_reported),
 		cmocka_unit_test(areas_beyond_the_packet_are_malformed),
 		cmocka_unit_test(nothing_is_found_that_is_not_wanted),
 		cmocka_unit_test(timestamps_are_found_at_any_place),

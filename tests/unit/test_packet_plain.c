@@ -4,26 +4,52 @@
  */
 #include "packet_check.h"
 
-static bool is_plain(const struct frame *f, const struct zrtt_wanted *wanted)
+#define DNS_BYTES	12	/* of the shortest message */
+
+static bool frame_is_plain(const struct frame *f, const struct zrtt_wanted *wanted)
 {
 	const struct zrtt_bytes bytes = { .data = f->bytes, .len = f->len };
 	struct zrtt_packet p;
 
-	return zrtt_packet_plain(&p, &bytes, zrtt_hint_get16(f->bytes + ETH_TYPE),
-				 ETH_BYTES, wanted);
+	return is_plain(&p, &bytes, zrtt_hint_get16(f->bytes + ETH_TYPE), ETH_BYTES,
+			wanted);
 }
 
+/* Whether the payload is in one piece with the headers makes no difference. */
 static void assert_plain(struct frame f, bool plain)
 {
 	static const u8 payload[100];
 	const struct zrtt_wanted hints = {
 		.hint = true, .ipv4_option = ZRTT_HINT_IPV4_TYPE,
 	};
+	u32 len;
 
+	assert_int_equal(frame_is_plain(&f, &hints), plain);
+	for (len = ETH_BYTES; len <= f.len; len++)
+		parse_part(&f, len, &hints);
 	frame_add(&f, payload, sizeof(payload));
-	assert_int_equal(is_plain(&f, &hints), plain);
+	assert_int_equal(frame_is_plain(&f, &hints), plain);
 	parse(&f);
 	parse_part(&f, f.len, &hints);
+}
+
+static struct frame ipv4_udp(void)
+{
+	struct frame f = frame_new();
+
+	frame_ipv4(&f, NULL, 0);
+	frame_l4(&f, ZRTT_PROTO_UDP);
+	frame_add(&f, NULL, DNS_BYTES);
+	return f;
+}
+
+static struct frame ipv6_tcp(const void *options, u32 len)
+{
+	struct frame f = frame_new();
+
+	frame_ipv6(&f);
+	frame_tcp(&f, options, len);
+	return f;
 }
 
 static void most_packets_are_plain(void **state)
@@ -34,6 +60,34 @@ static void most_packets_are_plain(void **state)
 	assert_plain(ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), NULL, 0), true);
 	assert_plain(ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), timestamps,
 					  sizeof(timestamps)), true);
+	assert_plain(ipv4_udp(), true);
+	assert_plain(ipv6_tcp(NULL, 0), true);
+	assert_plain(ipv6_tcp(timestamps, sizeof(timestamps)), true);
+}
+
+/* Of a plain packet of TCP, all headers are needed, and not a byte more. */
+static void headers_are_enough(void **state)
+{
+	const struct frame frames[] = {
+		ipv4_tcp(NULL, 0), ipv4_tcp(timestamps, sizeof(timestamps)),
+		ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), NULL, 0),
+		ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), timestamps,
+				     sizeof(timestamps)),
+		ipv6_tcp(NULL, 0), ipv6_tcp(timestamps, sizeof(timestamps)),
+	};
+	const struct zrtt_wanted hints = {
+		.hint = true, .ipv4_option = ZRTT_HINT_IPV4_TYPE,
+	};
+	struct frame part;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < sizeof(frames) / sizeof(*frames); i++) {
+		part = frames[i];
+		for (part.len = ETH_BYTES; part.len < frames[i].len; part.len++)
+			assert_false(frame_is_plain(&part, &hints));
+		assert_true(frame_is_plain(&part, &hints));
+	}
 }
 
 static void what_may_need_a_closer_look_is_not(void **state)
@@ -54,7 +108,7 @@ static void timestamps_are_looked_at_if_wanted(void **state)
 
 	(void)state;
 	frame_add(&f, payload, sizeof(payload));
-	assert_false(is_plain(&f, &all_wanted));
+	assert_false(frame_is_plain(&f, &all_wanted));
 	assert_timed(&f, true);
 }
 
@@ -62,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most_packets_are_plain),
+		cmocka_unit_test(headers_are_enough),
 		cmocka_unit_test(what_may_need_a_closer_look_is_not),
 		cmocka_unit_test(timestamps_are_looked_at_if_wanted),
 	};

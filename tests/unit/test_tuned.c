@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-/* law.h: what mode zrtt adds, odds, mean weight, price, and the memory of alpha. */
+/* law.h: what mode zrtt adds, odds, mean weight, due share and penalty. */
 #include "unit.h"
 #include <zrtt/law.h>
 
 #define W(q16)		((q16) / (double)ZRTT_Q16_ONE)
 #define P_MAX		(1ULL << 45)	/* P_b = 1, weight 2^15 */
-#define RATE_AVG	100000
+#define DUE		100000
 
 static struct zrtt_law_params tuned_params(void)
 {
 	return (struct zrtt_law_params) {
-		.alpha_kind = ZRTT_ALPHA_AUTO,
-		.alpha_max_q16 = 2 * ZRTT_Q16_ONE,
+		.alpha_kind = ZRTT_ALPHA_CAPPED,
+		.alpha_max_q16 = 5 * ZRTT_Q16_ONE / 4,
 		.pth_q30 = ZRTT_P_ONE / 25,
 		.feedback = 2,
 		.mark_max_q30 = ZRTT_P_ONE / 10,
@@ -27,10 +27,10 @@ static struct zrtt_law_params reproduction_params(void)
 	};
 }
 
-static struct zrtt_flow mature_flow(u32 passed)
+static struct zrtt_flow mature_flow(u32 rate)
 {
 	return (struct zrtt_flow) {
-		.age = ZRTT_RATE_EPOCHS, .rate = passed, .passed = passed,
+		.age = ZRTT_RATE_EPOCHS, .rate = rate, .counts = 1,
 		.threshold_q30 = ZRTT_P_ONE,
 	};
 }
@@ -38,7 +38,7 @@ static struct zrtt_flow mature_flow(u32 passed)
 /* Share of packets of P_i @p_q30 that are not dropped. */
 static double passing(const struct zrtt_law_params *params, u64 p_q30, bool ect)
 {
-	struct zrtt_flow f = mature_flow(RATE_AVG);
+	struct zrtt_flow f = mature_flow(DUE);
 	const u32 packets = 200000;
 	u32 passed = 0, i;
 	u64 seed = 40;
@@ -49,52 +49,48 @@ static double passing(const struct zrtt_law_params *params, u64 p_q30, bool ect)
 	return passed / (double)packets;
 }
 
-static void share_is_what_the_odds_leave(void **state)
+static void odds_are_exact_to_16_bits(void **state)
 {
-	struct zrtt_law_params params = tuned_params();
-	u32 share, before = ZRTT_Q16_ONE;
+	u32 odds, before = 0;
 	u64 p;
 
 	(void)state;
-	assert_int_equal(zrtt_pass_share(&params, 0), ZRTT_Q16_ONE);
+	assert_int_equal(zrtt_drop_odds(0), 0);
 	for (p = 1; p <= P_MAX; p += 1 + p / 5000) {
-		share = zrtt_pass_share(&params, p);
-		assert_in_range(share, 1, before);
-		before = share;
-		if (p <= params.mark_max_q30)
-			assert_int_equal(share, ZRTT_Q16_ONE);
-		else
-			assert_near(W(share), 1 / (1 + p / (double)ZRTT_P_ONE), 2e-4);
+		double share = p / (double)ZRTT_P_ONE;
+
+		odds = zrtt_drop_odds(p);
+		assert_in_range(odds, before, ZRTT_P_ONE - 1);
+		before = odds;
+		assert_near(odds / (double)ZRTT_P_ONE, share / (1 + share), 2e-4);
 	}
-	assert_in_range(zrtt_pass_share(&params, P_MAX), 1, 2);
+	/* one in some ten thousand passes, whatever P_i */
+	assert_in_range(ZRTT_P_ONE - zrtt_drop_odds(P_MAX), ZRTT_P_ONE >> 16,
+			ZRTT_P_ONE >> 14);
 }
 
 /* P_i / (1 + P_i) are dropped just above, P_i marked just below: P_i^2 apart. */
-static void share_hardly_jumps_at_mark_max(void **state)
+static void odds_hardly_jump_at_a_low_mark_max(void **state)
 {
-	struct zrtt_law_params params = tuned_params();
 	double p;
 
 	(void)state;
-	for (p = 0; p <= 0.2; p += 0.01) {
-		params.mark_max_q30 = (u32)(p * ZRTT_P_ONE);
-		assert_near(1 - W(zrtt_pass_share(&params, params.mark_max_q30 + 1)),
+	for (p = 0; p <= 0.2; p += 0.01)
+		assert_near(zrtt_drop_odds((u64)(p * ZRTT_P_ONE) + 1) / (double)ZRTT_P_ONE,
 			    p, p * p + 2e-4);
-	}
 }
 
-static void drops_follow_the_share(void **state)
+static void drops_follow_the_odds(void **state)
 {
 	const struct zrtt_law_params params = tuned_params();
-	double before = 1, got, share;
+	double before = 1, got;
 	u64 p;
 
 	(void)state;
 	assert_near(passing(&params, params.mark_max_q30, true), 1, 0);
 	for (p = params.mark_max_q30 + 1; p <= P_MAX; p *= 2) {
-		share = W(zrtt_pass_share(&params, p));
 		got = passing(&params, p, true);
-		assert_near(got, share, 0.005);
+		assert_near(got, 1 / (1 + p / (double)ZRTT_P_ONE), 0.005);
 		assert_true(got <= before + 0.005);
 		assert_near(passing(&params, p, false), got, 1e-9);
 		before = got;
@@ -104,13 +100,13 @@ static void drops_follow_the_share(void **state)
 static void no_probability_is_too_large(void **state)
 {
 	struct zrtt_law_params params = tuned_params();
-	struct zrtt_flow f = mature_flow(RATE_AVG);
+	struct zrtt_flow f = mature_flow(DUE);
 	u64 seed = 41, p;
 	u32 i;
 
 	(void)state;
 	for (p = ZRTT_P_ONE; p <= 1ULL << 62; p *= 2) {
-		assert_in_range(zrtt_pass_share(&params, p), 0, ZRTT_Q16_ONE / 2 + 1);
+		assert_in_range(zrtt_drop_odds(p), ZRTT_P_ONE / 2 - 1, ZRTT_P_ONE);
 		for (i = 0; i < 1000; i++) {
 			assert_int_not_equal(zrtt_verdict(&params, &f, p, false, 65535, true,
 							  (u32)unit_random(&seed)),
@@ -126,12 +122,11 @@ static void no_probability_is_too_large(void **state)
 static void reproductions_mark_at_any_probability(void **state)
 {
 	const struct zrtt_law_params params = reproduction_params();
-	struct zrtt_flow f = mature_flow(RATE_AVG);
+	struct zrtt_flow f = mature_flow(DUE);
 	u64 p;
 
 	(void)state;
 	for (p = ZRTT_P_ONE; p <= P_MAX; p *= 2) {
-		assert_int_equal(zrtt_pass_share(&params, p), ZRTT_Q16_ONE);
 		assert_int_equal(zrtt_verdict(&params, &f, p, true, 1, true, UINT32_MAX),
 				 ZRTT_MARK);
 		assert_int_equal(zrtt_verdict(&params, &f, p, true, 1, false, UINT32_MAX),
@@ -142,18 +137,15 @@ static void reproductions_mark_at_any_probability(void **state)
 static void reproductions_have_no_factors_of_ours(void **state)
 {
 	const struct zrtt_law_params params = reproduction_params();
-	struct zrtt_law law = { .log_norm = 3 << ZRTT_Q16, .log_rate = zrtt_log2(RATE_AVG) };
-	struct zrtt_flow f = mature_flow(100 * RATE_AVG);
+	struct zrtt_law law = { .log_norm = 3 << ZRTT_Q16, .log_due = zrtt_log2(DUE) };
+	struct zrtt_flow f = mature_flow(100 * DUE);
 
 	(void)state;
-	f.price_q13 = ZRTT_PRICE_MAX;
+	f.penalty_q16 = ZRTT_PENALTY_MAX;
 	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_Q16_ONE);
-	f.price_q13 = 0;
-	zrtt_set_price(&params, &law, &f, 1);
-	assert_int_equal(f.price_q13, 0);
 	/* nor is a mean learnt that a change of mode would let loose */
-	zrtt_weigh(&law, 4 * ZRTT_Q16_ONE, true);
-	zrtt_law_tick(&params, &law, &(struct zrtt_table) {}, 0, 0, 0, 1);
+	zrtt_count_weight(&law, 4 * ZRTT_Q16_ONE, true);
+	zrtt_law_tick(&params, &law, &(struct zrtt_table) {}, 0, 0, 0);
 	assert_int_equal(law.log_norm, 3 << ZRTT_Q16);
 }
 
@@ -168,11 +160,11 @@ static double run_normaliser(const struct zrtt_law_params *params,
 		sum = 0;
 		counted = 0;
 		for (j = 0; j < 7; j++) {
-			const struct zrtt_flow f = mature_flow(RATE_AVG << j);
+			const struct zrtt_flow f = mature_flow(DUE << j);
 			u32 w = zrtt_weight(params, law, &f);
 			u64 p = ((u64)p_b * w) >> ZRTT_Q16;
 
-			zrtt_weigh(law, w, zrtt_marks(params, p));
+			zrtt_count_weight(law, w, zrtt_marks(params, p));
 			if (p > params->mark_max_q30)
 				continue;
 			sum += W(w);
@@ -186,9 +178,9 @@ static double run_normaliser(const struct zrtt_law_params *params,
 static void mean_weight_becomes_1(void **state)
 {
 	const struct zrtt_law_params params = tuned_params();
-	const struct zrtt_flow slow = mature_flow(RATE_AVG);
-	const struct zrtt_flow fast = mature_flow(RATE_AVG * 4);
-	struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
+	const struct zrtt_flow slow = mature_flow(DUE);
+	const struct zrtt_flow fast = mature_flow(DUE * 4);
+	struct zrtt_law law = { .log_due = zrtt_log2(DUE) };
 	double mean = run_normaliser(&params, &law, 0, 1);
 
 	(void)state;
@@ -211,15 +203,15 @@ static void dropped_flows_have_no_say_in_the_mean(void **state)
 	struct zrtt_law law = {};
 
 	(void)state;
-	zrtt_weigh(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30));
+	zrtt_count_weight(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30));
 	assert_int_equal(law.weighed, 1);
 	assert_int_equal(law.weights, 2 * ZRTT_Q16_ONE);
-	zrtt_weigh(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30 + 1ULL));
-	zrtt_weigh(&law, UINT32_MAX, zrtt_marks(&params, P_MAX));
+	zrtt_count_weight(&law, 2 * ZRTT_Q16_ONE, zrtt_marks(&params, params.mark_max_q30 + 1ULL));
+	zrtt_count_weight(&law, UINT32_MAX, zrtt_marks(&params, P_MAX));
 	assert_int_equal(law.weighed, 1);
 	assert_int_equal(law.weights, 2 * ZRTT_Q16_ONE);
 	/* the mean of those that are marked is 1, whatever the rest weigh */
-	law = (struct zrtt_law) { .log_rate = zrtt_log2(RATE_AVG) };
+	law = (struct zrtt_law) { .log_due = zrtt_log2(DUE) };
 	assert_near(run_normaliser(&params, &law, ZRTT_P_ONE / 50, 20000), 1, 0.01);
 }
 
@@ -247,7 +239,7 @@ static void normaliser_is_bounded_and_slow(void **state)
 		for (j = 0; j < 20000; j++) {
 			s32 before = law.log_norm;
 
-			zrtt_weigh(&law, weights[i], zrtt_marks(&params, 0));
+			zrtt_count_weight(&law, weights[i], zrtt_marks(&params, 0));
 			zrtt_law_normalise(&law);
 			assert_int_equal(law.weighed, 0);
 			assert_int_equal(law.weights, 0);
@@ -259,149 +251,219 @@ static void normaliser_is_bounded_and_slow(void **state)
 	}
 }
 
-/* Regressions of @epochs epochs, the slope of the given sign. */
-static u32 run_alpha(struct zrtt_law *law, s64 cov, u32 p_avg_q30, u32 *epoch,
-		     u32 epochs)
+/* A tick over @n flows of these rates, all of which count. */
+static void tick_over(struct zrtt_law *law, const u32 *rates, u32 n, u32 p_q30)
 {
 	const struct zrtt_law_params params = tuned_params();
-	const struct zrtt_table t = { .fit_n = 2, .fit_xx = 1000, .fit_xy = cov };
+	struct zrtt_table t = {};
 	u32 i;
 
-	for (i = 0; i < epochs; i++)
-		zrtt_law_tick(&params, law, &t, 0, p_avg_q30, 0, ++*epoch);
-	return law->alpha_q16;
-}
+	for (i = 0; i < n; i++) {
+		struct zrtt_flow f = mature_flow(rates[i]);
 
-static void alpha_starts_at_1(void **state)
-{
-	struct zrtt_law law = {};
-	u32 epoch = 1000;
-
-	(void)state;
-	assert_int_equal(run_alpha(&law, 0, 0, &epoch, 1), ZRTT_Q16_ONE);
-	assert_int_equal(law.fit_q16, ZRTT_Q16_ONE);
-	/* and stays where no slope moves it */
-	assert_int_equal(run_alpha(&law, 0, 0, &epoch, 100), ZRTT_Q16_ONE);
-}
-
-static void alpha_does_not_wind_up(void **state)
-{
-	struct zrtt_law law = {};
-	u32 epoch = 1000;
-
-	(void)state;
-	/* long RTTs lose for 10 minutes, bound 0.4 */
-	assert_near(W(run_alpha(&law, -1000, ZRTT_P_ONE / 10, &epoch, 4500)), 0.4, 1e-3);
-	assert_near(W(law.fit_q16), 0.4, 0.07);
-	/* long RTTs win for 2 s: alpha falls at once */
-	assert_true(W(run_alpha(&law, 1000, ZRTT_P_ONE / 10, &epoch, 16)) < 0.3);
-	/* nor below 0 */
-	assert_int_equal(run_alpha(&law, 1000, 0, &epoch, 4500), 0);
-	assert_int_equal(law.fit_q16, 0);
-	assert_true(run_alpha(&law, -1000, 0, &epoch, ZRTT_FIT_EPOCHS) > 0);
-}
-
-static void alpha_outlives_a_short_time_of_high_probability(void **state)
-{
-	struct zrtt_law law = { .fit_q16 = 3 * ZRTT_Q16_ONE / 2, .fit_epoch = 1000 };
-	u32 epoch = 1000;
-
-	(void)state;
-	assert_near(W(run_alpha(&law, -1000, ZRTT_P_ONE / 10, &epoch, 4)), 0.4, 1e-3);
-	assert_true(W(run_alpha(&law, 0, 0, &epoch, 1)) > 1.2);
-}
-
-#define PRICE(octaves)	((octaves) * (1 << ZRTT_PRICE_FRAC))
-
-/* Price after @epochs epochs, from @price_q13; @usual_q13 is the usual one's end. */
-static u32 price(u32 price_q13, u32 passed, u32 epochs, s32 *usual_q13)
-{
-	const struct zrtt_law_params params = tuned_params();
-	struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
-	struct zrtt_flow f = mature_flow(passed);
-	u32 i;
-
-	f.price_q13 = price_q13;
-	for (i = 0; i < epochs; i++) {
-		zrtt_set_price(&params, &law, &f, 1);
-		assert_in_range(f.price_q13, 0, ZRTT_PRICE_MAX);
+		zrtt_flow_count(&t, &f, 1);
 	}
-	if (usual_q13)
-		*usual_q13 = law.usual_q13;
-	return f.price_q13;
+	zrtt_law_tick(&params, law, &t, p_q30, p_q30, 0);
 }
 
-static void price_is_the_integral_of_what_is_above_r_avg(void **state)
+static void due_share_is_the_geometric_mean(void **state)
 {
+	u32 rates[100], i, j, n;
+	u64 seed = 42;
+
+	(void)state;
+	for (i = 0; i < 20000; i++) {
+		u32 least = unit_spread(&seed, 2, UINT32_MAX);
+		struct zrtt_law law = {};
+		double sum = 0;
+
+		n = unit_between(&seed, 1, ARRAY_LEN(rates));
+		for (j = 0; j < n; j++) {
+			rates[j] = unit_spread(&seed, least, UINT32_MAX);
+			sum += log2(rates[j]);
+		}
+		tick_over(&law, rates, n, 0);
+		assert_near(W(law.log_due), sum / n, 4e-4);
+		/* cut to a whole number of bytes */
+		assert_near(law.due, exp2(sum / n), exp2(sum / n) * 4e-4 + 1);
+	}
+}
+
+static void due_share_stays_while_nobody_counts(void **state)
+{
+	const u32 rates[] = { 50000, 200000 };
+	struct zrtt_law law = {}, before;
+
+	(void)state;
+	/* nor is there one before anybody did */
+	tick_over(&law, NULL, 0, ZRTT_P_ONE / 10);
+	assert_int_equal(law.log_due, 0);
+	assert_int_equal(law.due, 0);
+	tick_over(&law, rates, ARRAY_LEN(rates), ZRTT_P_ONE / 1000);
+	assert_near(law.due, 100000, 40);
+	before = law;
+	tick_over(&law, NULL, 0, ZRTT_P_ONE / 10);
+	assert_int_equal(law.log_due, before.log_due);
+	assert_int_equal(law.due, before.due);
+	assert_int_equal(law.gain_q16, before.gain_q16);
+}
+
+/* P_b for each 4096 bytes of the due share, and 1/16 at most. */
+static void gain_is_a_third_of_the_marks_expected(void **state)
+{
+	u64 seed = 43;
+	u32 i, capped = 0;
+
+	(void)state;
+	for (i = 0; i < 200000; i++) {
+		u32 due = unit_spread(&seed, 1, UINT32_MAX);
+		u32 p_q30 = unit_spread(&seed, 0, ZRTT_P_ONE);
+		double want = p_q30 / (double)ZRTT_P_ONE * due / 4096;
+		struct zrtt_law law = {};
+
+		tick_over(&law, &due, 1, p_q30);
+		assert_near(W(law.gain_q16), fmin(want, 1 / 16.0),
+			    want * 4e-4 + p_q30 / (double)ZRTT_P_ONE / 4096 + 1 / 65536.0);
+		assert_in_range(law.gain_q16, 0, ZRTT_Q16_ONE / 16);
+		capped += law.gain_q16 == ZRTT_Q16_ONE / 16;
+	}
+	assert_in_range(capped, 20000, 180000);
+}
+
+#define OCTAVE	((s32)ZRTT_Q16_ONE)
+
+/* Penalty after @updates updates of @epochs epochs each, at a gain of @gain_q16. */
+static s32 penalty(s32 from_q16, u32 rate, u32 gain_q16, u32 updates, u32 epochs)
+{
+	const struct zrtt_law law = { .log_due = zrtt_log2(DUE), .gain_q16 = gain_q16 };
+	struct zrtt_flow f = mature_flow(rate);
+
+	f.penalty_q16 = from_q16;
+	f.hit = 1;
+	for (; updates; updates--) {
+		zrtt_penalise(&law, &f, epochs);
+		assert_in_range(f.penalty_q16 + ZRTT_PENALTY_MAX, 0, 2 * ZRTT_PENALTY_MAX);
+	}
+	return f.penalty_q16;
+}
+
+static void penalty_is_the_integral_of_what_is_above_the_due_share(void **state)
+{
+	const u32 gain = ZRTT_Q16_ONE / 16;
 	u32 i;
 
 	(void)state;
-	/* 1/16 of it per epoch; at most an octave counts */
-	assert_near(price(0, RATE_AVG * 2, 16, NULL), PRICE(1), 50);
-	assert_near(price(0, RATE_AVG * 100, 16, NULL), PRICE(1), 50);
-	assert_near(price(0, RATE_AVG * 5 / 4, 160, NULL), PRICE(10 * log2(1.25)), 400);
-	assert_near(price(0, RATE_AVG * 21 / 20, 160, NULL), PRICE(10 * log2(1.05)), 400);
-	assert_int_equal(price(0, RATE_AVG, 1000, NULL), 0);
-	assert_int_equal(price(0, RATE_AVG / 2, 1000, NULL), 0);
+	assert_near(penalty(0, DUE * 5 / 4, gain, 160, 1), 10 * log2(1.25) * OCTAVE, 400);
+	assert_near(penalty(0, DUE * 4 / 5, gain, 160, 1), -10 * log2(1.25) * OCTAVE, 400);
+	assert_near(penalty(0, DUE * 21 / 20, gain, 160, 1), 10 * log2(1.05) * OCTAVE, 400);
+	/* in proportion to the gain, and to the epochs between updates */
+	assert_near(penalty(0, DUE * 5 / 4, gain / 8, 160, 1), 10 * log2(1.25) / 8 * OCTAVE,
+		    400);
+	assert_near(penalty(0, DUE * 5 / 4, gain, 20, 8), 10 * log2(1.25) * OCTAVE, 400);
+	assert_int_equal(penalty(12345, DUE, gain, 1000, 1), 12345);
+	assert_int_equal(penalty(12345, 7 * DUE, 0, 1000, 1), 12345);
 	for (i = 1; i < 20; i++)
-		assert_true(price(0, RATE_AVG * i, 50, NULL) <=
-			    price(0, RATE_AVG * (i + 1), 50, NULL));
+		assert_true(penalty(0, DUE / 10 * i, gain, 50, 1) <=
+			    penalty(0, DUE / 10 * (i + 1), gain, 50, 1));
 }
 
-static void price_falls_as_it_rises(void **state)
+static void penalty_counts_an_octave_and_2_s_at_the_most(void **state)
 {
+	const u32 gain = ZRTT_Q16_ONE / 16;
+
 	(void)state;
-	assert_near(price(PRICE(3), RATE_AVG / 2, 16, NULL), PRICE(2), 50);
-	assert_near(price(PRICE(3), RATE_AVG * 4 / 5, 16, NULL), PRICE(3 - log2(1.25)), 50);
-	assert_near(price(PRICE(3), RATE_AVG, 32, NULL), PRICE(3), 50);
-	assert_int_equal(price(PRICE(6), 0, 200, NULL), 0);
+	assert_near(penalty(0, DUE * 2, gain, 16, 1), OCTAVE, 50);
+	assert_near(penalty(0, DUE * 100, gain, 16, 1), OCTAVE, 0);
+	assert_near(penalty(0, UINT32_MAX, gain, 16, 1), OCTAVE, 0);
+	assert_near(penalty(0, DUE / 2, gain, 16, 1), -OCTAVE, 50);
+	assert_near(penalty(0, 1, gain, 16, 1), -OCTAVE, 0);
+	assert_int_equal(penalty(0, DUE * 2, gain, 1, UINT32_MAX),
+			 penalty(0, DUE * 2, gain, 1, ZRTT_LIVE_EPOCHS));
 }
 
-static void price_is_bounded_and_a_factor(void **state)
+static void penalty_is_bounded_both_ways_and_comes_back(void **state)
+{
+	const u32 gain = ZRTT_Q16_ONE / 16;
+
+	(void)state;
+	assert_int_equal(penalty(0, UINT32_MAX, gain, 10000, 1), 14 * OCTAVE);
+	assert_int_equal(penalty(0, 1, gain, 10000, 1), -14 * OCTAVE);
+	assert_int_equal(penalty(14 * OCTAVE, UINT32_MAX, gain, 1, 15), 14 * OCTAVE);
+	assert_near(penalty(14 * OCTAVE, 1, gain, 16, 1), 13 * OCTAVE, 0);
+	assert_near(penalty(-14 * OCTAVE, UINT32_MAX, gain, 16, 1), -13 * OCTAVE, 0);
+}
+
+/* Who is not hit is not held back: there is nothing to make up for. */
+static void penalty_falls_below_1_only_while_the_flow_is_hit(void **state)
+{
+	const struct zrtt_law law = {
+		.log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16,
+	};
+	struct zrtt_flow f = mature_flow(DUE / 2);
+	u32 i;
+
+	(void)state;
+	f.hit = 0;
+	f.penalty_q16 = OCTAVE;
+	for (i = 1; i <= 16; i++) {
+		zrtt_penalise(&law, &f, 1);
+		assert_near(f.penalty_q16, (16 - (s32)i) * OCTAVE / 16, 50);
+	}
+	for (i = 0; i < 1000; i++)
+		zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 0);
+	/* what it has it keeps, and it rises as ever */
+	f.penalty_q16 = -3 * OCTAVE;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, -3 * OCTAVE);
+	f.rate = 2 * DUE;
+	zrtt_penalise(&law, &f, 8);
+	assert_near(f.penalty_q16, -5 * OCTAVE / 2, 50);
+}
+
+static void penalty_is_a_factor(void **state)
 {
 	const struct zrtt_law_params params = tuned_params();
-	const struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG) };
-	struct zrtt_flow f = mature_flow(RATE_AVG);
-	u32 price_q13;
+	const struct zrtt_law law = { .log_due = zrtt_log2(DUE) };
+	struct zrtt_flow f = mature_flow(DUE);
+	s32 q16;
 
 	(void)state;
-	assert_int_equal(price(0, UINT32_MAX, 10000, NULL), ZRTT_PRICE_MAX);
-	for (price_q13 = 0; price_q13 <= ZRTT_PRICE_MAX; price_q13 += 31) {
-		double want = pow(2, price_q13 / (double)PRICE(1));
+	for (q16 = -ZRTT_PENALTY_MAX; q16 <= ZRTT_PENALTY_MAX; q16 += 997) {
+		double want = exp2(W(q16));
 
-		f.price_q13 = (u16)price_q13;
-		assert_near(W(zrtt_weight(&params, &law, &f)), want, want * 2e-3);
+		f.penalty_q16 = q16;
+		assert_near(W(zrtt_weight(&params, &law, &f)), want,
+			    want * 2e-3 + 1 / 65536.0);
 	}
 }
 
-static void young_flow_pays_what_is_usual(void **state)
+static void only_flows_that_count_are_penalised(void **state)
 {
-	const struct zrtt_law_params params = tuned_params();
-	struct zrtt_law law = { .log_rate = zrtt_log2(RATE_AVG), .usual_q13 = PRICE(2) };
-	struct zrtt_flow f = mature_flow(RATE_AVG);
-	s32 usual;
+	struct zrtt_law law = { .log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16 };
+	struct zrtt_flow f = mature_flow(4 * DUE);
 
 	(void)state;
-	for (f.age = 0; f.age < ZRTT_MATURE_EPOCHS; f.age++) {
-		zrtt_set_price(&params, &law, &f, 1);
-		assert_int_equal(f.price_q13, PRICE(2));
-	}
-	assert_int_equal(law.usual_q13, PRICE(2));
-	zrtt_set_price(&params, &law, &f, 1);
-	assert_near(f.price_q13, PRICE(2), 50);
-	/* usual is what the large flows pay */
-	price(PRICE(4), RATE_AVG, 1000, &usual);
-	assert_near(usual, PRICE(4), 200);
-	price(PRICE(4), RATE_AVG / 3, 1000, &usual);
-	assert_int_equal(usual, 0);
+	f.counts = 0;
+	f.penalty_q16 = 100;
+	zrtt_penalise(&law, &f, 1);
+	assert_int_equal(f.penalty_q16, 100);
+	/* nor while there is no due share */
+	f.counts = 1;
+	law.log_due = 0;
+	zrtt_penalise(&law, &f, 1);
+	assert_int_equal(f.penalty_q16, 100);
+	law.log_due = zrtt_log2(DUE);
+	zrtt_penalise(&law, &f, 1);
+	assert_int_equal(f.penalty_q16, 100 + OCTAVE / 16);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(share_is_what_the_odds_leave),
-		cmocka_unit_test(share_hardly_jumps_at_mark_max),
-		cmocka_unit_test(drops_follow_the_share),
+		cmocka_unit_test(odds_are_exact_to_16_bits),
+		cmocka_unit_test(odds_hardly_jump_at_a_low_mark_max),
+		cmocka_unit_test(drops_follow_the_odds),
 		cmocka_unit_test(no_probability_is_too_large),
 		cmocka_unit_test(reproductions_mark_at_any_probability),
 		cmocka_unit_test(reproductions_have_no_factors_of_ours),
@@ -409,13 +471,15 @@ int main(void)
 		cmocka_unit_test(dropped_flows_have_no_say_in_the_mean),
 		cmocka_unit_test(no_packets_leave_the_mean_alone),
 		cmocka_unit_test(normaliser_is_bounded_and_slow),
-		cmocka_unit_test(alpha_starts_at_1),
-		cmocka_unit_test(alpha_does_not_wind_up),
-		cmocka_unit_test(alpha_outlives_a_short_time_of_high_probability),
-		cmocka_unit_test(price_is_the_integral_of_what_is_above_r_avg),
-		cmocka_unit_test(price_falls_as_it_rises),
-		cmocka_unit_test(price_is_bounded_and_a_factor),
-		cmocka_unit_test(young_flow_pays_what_is_usual),
+		cmocka_unit_test(due_share_is_the_geometric_mean),
+		cmocka_unit_test(due_share_stays_while_nobody_counts),
+		cmocka_unit_test(gain_is_a_third_of_the_marks_expected),
+		cmocka_unit_test(penalty_is_the_integral_of_what_is_above_the_due_share),
+		cmocka_unit_test(penalty_counts_an_octave_and_2_s_at_the_most),
+		cmocka_unit_test(penalty_is_bounded_both_ways_and_comes_back),
+		cmocka_unit_test(penalty_falls_below_1_only_while_the_flow_is_hit),
+		cmocka_unit_test(penalty_is_a_factor),
+		cmocka_unit_test(only_flows_that_count_are_penalised),
 	};
 
 	return cmocka_run_group_tests_name("tuned", tests, NULL, NULL);

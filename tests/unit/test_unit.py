@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.host.process import outside_make
+
 HERE = Path(__file__).resolve().parent
-OUT = HERE.parents[1] / "out" / "unit"
+SANITIZED = not os.environ.get("QUICK")
+OUT = HERE.parents[1] / "out" / ("unit" if SANITIZED else "unit-quick")
 
 # (program, test) as the sources register them
 TESTS = [
@@ -25,8 +28,12 @@ TESTS = [
 @cache
 def built() -> subprocess.CompletedProcess[str]:
     """Builds all programs."""
-    command = ["make", "-s", "-C", str(HERE), f"OUT={OUT}"]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"OUT={OUT}"]
+    if not SANITIZED:
+        command.append("SANITIZE=")
+    return subprocess.run(
+        command, env=outside_make(), capture_output=True, text=True, check=False
+    )
 
 
 @cache
@@ -37,7 +44,7 @@ def report(program: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=1200,
         env=os.environ | {"CMOCKA_MESSAGE_OUTPUT": "STDOUT"},
     )
 

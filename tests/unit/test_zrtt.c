@@ -39,7 +39,10 @@ static void free_queue(struct queue *q)
 static struct zrtt_flow *arrive(struct queue *q, const struct zrtt_arrival *pkt,
 				u64 now_ns)
 {
-	return zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, 0, now_ns);
+	struct zrtt_arrival one = *pkt;
+
+	one.rtt_info = pkt->rtt_us || pkt->mark_us || pkt->timed_us || pkt->handshake;
+	return zrtt_arrive(&q->params, &q->vars, &q->stats, &one, 0, now_ns);
 }
 
 /* As a packet that is queued: accounted and judged. */
@@ -48,7 +51,7 @@ static struct zrtt_flow *pass_through(struct queue *q, const struct zrtt_arrival
 {
 	struct zrtt_flow *f = arrive(q, pkt, now_ns);
 
-	zrtt_judge(&q->params, &q->vars, f, pkt, 0);
+	zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, 0);
 	return f;
 }
 
@@ -65,7 +68,6 @@ static void enumerations_match_the_netlink_contract(void **state)
 	assert_int_equal(ZRTT_CTL_PBLUE, TC_ZRTT_CTL_PBLUE);
 	assert_int_equal(ZRTT_CTL_PI2, TC_ZRTT_CTL_PI2);
 	assert_int_equal(ZRTT_ALPHA_CAPPED, TC_ZRTT_ALPHA_CAPPED);
-	assert_int_equal(ZRTT_ALPHA_AUTO, TC_ZRTT_ALPHA_AUTO);
 	assert_int_equal(ZRTT_ALPHA_PAPER, TC_ZRTT_ALPHA_PAPER);
 	assert_int_equal(ZRTT_ALPHA_FIXED, TC_ZRTT_ALPHA_FIXED);
 	assert_int_equal(ZRTT_HINT_CLAMP, TC_ZRTT_HINT_CLAMP);
@@ -81,7 +83,8 @@ static void defaults_are_within_their_ranges(void **state)
 
 	(void)state;
 	zrtt_params_init(&p);
-	assert_in_range(p.limit, TC_ZRTT_LIMIT_MIN, TC_ZRTT_LIMIT_MAX);
+	assert_in_range(zrtt_params_limit(&p), TC_ZRTT_LIMIT_MIN, TC_ZRTT_LIMIT_MAX);
+	assert_true(p.memory_limit);
 	assert_in_range(p.flows, TC_ZRTT_FLOWS_MIN, TC_ZRTT_FLOWS_MAX);
 	assert_int_equal(p.flows & (p.flows - 1), 0);
 	assert_in_range(p.ctl.target_us, TC_ZRTT_TARGET_MIN, TC_ZRTT_TARGET_MAX);
@@ -123,7 +126,11 @@ static void presets_are_what_the_design_says(void **state)
 		assert_int_equal(p.law.mark_max_q30 == ZRTT_P_ONE, !own);
 	}
 	zrtt_params_preset(&p, ZRTT_MODE_ZRTT);
-	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_AUTO);
+	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_CAPPED);
+	assert_int_equal(p.law.alpha_max_q16, 5 * ZRTT_Q16_ONE / 4);
+	assert_near(p.law.pth_q30, 0.04 * ZRTT_P_ONE, 1);
+	assert_int_equal(p.law.mark_max_q30, ZRTT_P_ONE / 4);
+	assert_int_equal(p.law.feedback, 2);
 	zrtt_params_preset(&p, ZRTT_MODE_PAPER);
 	assert_int_equal(p.law.alpha_kind, ZRTT_ALPHA_PAPER);
 	assert_near(p.law.pth_q30, 0.05 * ZRTT_P_ONE, 1);
@@ -248,8 +255,10 @@ static void weights_follow_from_the_packets_alone(void **state)
 		/* 1 MB/s, coming up to speed for 5 s */
 		assert_in_range(f->rate, 120000, 135000);
 	}
-	/* the one without an RTT has no say in the regression */
-	assert_int_equal(q->vars.table.fit_n, ARRAY_LEN(rtts_us) - 1);
+	/* the one without an RTT counts like the others in the due share */
+	assert_int_equal(q->vars.table.counted, ARRAY_LEN(rtts_us));
+	assert_near(q->vars.law.due, 134218, 2000);
+	assert_int_equal(q->vars.table.due, q->vars.law.due);
 	/* the handshake was not asked for: no flow has a passive RTT */
 	assert_int_equal(q->stats.hint_clamped, 0);
 	free_queue(q);
@@ -272,19 +281,22 @@ static void silent_flows_leave_the_averages(void **state)
 static void handshake_gives_the_rtt_without_our_own_queue(void **state)
 {
 	const struct zrtt_arrival syn = {
-		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+		.tag = 9, .bytes = 60, .segs = 1, .seq = 99, .handshake = true,
 	};
-	const struct zrtt_arrival ack = { .tag = 9, .bytes = 52, .segs = 1 };
+	const struct zrtt_arrival ack = {
+		.tag = 9, .bytes = 52, .segs = 1, .seq = 100, .ack = 1,
+	};
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
 	struct zrtt_flow *f = arrive(q, &syn, S);
 
 	(void)state;
 	assert_int_equal(f->source, ZRTT_RTT_NONE);
 	/* 30 ms in our queue, 40 ms on the path and back */
-	zrtt_flow_syn_left(f, zrtt_us(S + 30 * MS));
+	zrtt_syn_left(f, zrtt_us(S + 30 * MS));
 	f = arrive(q, &ack, S + 70 * MS);
+	zrtt_answer(&q->params, &q->vars, f, &ack, S + 70 * MS, S + 70 * MS);
 	assert_int_equal(f->source, ZRTT_RTT_HANDSHAKE);
-	assert_int_equal(f->rtt_us, 40000);
+	assert_near(f->rtt_us, 40000, 32);
 	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HANDSHAKE], 1);
 	check_table(&q->vars.table);
 	free_queue(q);
@@ -293,16 +305,20 @@ static void handshake_gives_the_rtt_without_our_own_queue(void **state)
 static void repeated_syn_is_not_its_own_answer(void **state)
 {
 	const struct zrtt_arrival syn = {
-		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+		.tag = 9, .bytes = 60, .segs = 1, .seq = 99, .handshake = true,
 	};
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
 	struct zrtt_flow *f = arrive(q, &syn, S);
 
 	(void)state;
-	zrtt_flow_syn_left(f, zrtt_us(S));
+	zrtt_syn_left(f, zrtt_us(S));
+	assert_int_equal(f->syn, ZRTT_SYN_LEFT);
 	f = arrive(q, &syn, 2 * S);
 	assert_int_equal(f->source, ZRTT_RTT_NONE);
-	assert_true(f->syn_left);
+	assert_int_equal(f->syn, ZRTT_SYN_NONE);
+	/* after a silence it is another connection's, with the same ports */
+	f = arrive(q, &syn, 5 * S);
+	assert_int_equal(f->syn, ZRTT_SYN_QUEUED);
 	free_queue(q);
 }
 
@@ -332,14 +348,16 @@ static void timestamps_give_the_rtt_of_a_flow_without_handshake(void **state)
 static void clamped_hints_are_counted(void **state)
 {
 	const struct zrtt_arrival syn = {
-		.tag = 9, .bytes = 60, .segs = 1, .handshake = true,
+		.tag = 9, .bytes = 60, .segs = 1, .seq = 99, .handshake = true,
 	};
 	struct zrtt_arrival pkt = { .tag = 9, .bytes = 1500, .segs = 1 };
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
 	struct zrtt_flow *f = arrive(q, &syn, S);
 
 	(void)state;
-	zrtt_flow_syn_left(f, zrtt_us(S));
+	zrtt_syn_left(f, zrtt_us(S));
+	pkt.seq = 100;
+	zrtt_answer(&q->params, &q->vars, f, &pkt, S + 40 * MS, S + 40 * MS);
 	pkt.rtt_us = 38000;
 	arrive(q, &pkt, S + 40 * MS);
 	assert_int_equal(q->stats.hint_clamped, 0);
@@ -440,19 +458,18 @@ static void blue_is_paid_at_the_end_of_an_idle_time(void **state)
 	zrtt_overflow(&q->params, &q->vars, &q->stats, S + 100 * MS);
 	assert_int_equal(q->vars.ctl.p_q30, 2 * d1);
 	assert_int_equal(q->stats.overflow_events, 2);
-	zrtt_idle_begin(&q->params, &q->vars, &q->stats, S + 200 * MS);
+	zrtt_idle(&q->params, &q->vars, S + 200 * MS);
 	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - d2);
-	zrtt_idle_go_on(&q->params, &q->vars, S + 200 * MS + 523 * MS);
+	zrtt_idle(&q->params, &q->vars, S + 200 * MS + 523 * MS);
 	/* 10 more in 523 ms: one at 50, 100 .. 500 ms */
 	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 11 * d2);
 	/* that packet was dropped: the idle time goes on, 1 decrement each 50 ms */
-	zrtt_idle_go_on(&q->params, &q->vars, S + 200 * MS + 523 * MS + 60 * MS);
+	zrtt_idle(&q->params, &q->vars, S + 200 * MS + 523 * MS + 60 * MS);
 	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 12 * d2);
-	/* this one was queued: nothing more is owed */
+	/* this one was queued, and left: nothing more is owed but for that */
 	zrtt_idle_end(&q->vars);
-	zrtt_idle_go_on(&q->params, &q->vars, 10 * S);
-	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 12 * d2);
-	assert_int_equal(q->stats.idle_events, 1);
+	zrtt_idle(&q->params, &q->vars, 10 * S);
+	assert_int_equal(q->vars.ctl.p_q30, 2 * d1 - 13 * d2);
 	free_queue(q);
 }
 
@@ -462,19 +479,22 @@ static void pi2_forgets_over_an_idle_time(void **state)
 
 	(void)state;
 	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
-	zrtt_idle_begin(&q->params, &q->vars, &q->stats, S);
-	zrtt_idle_go_on(&q->params, &q->vars, S + MS);
+	zrtt_idle(&q->params, &q->vars, S);
+	zrtt_idle(&q->params, &q->vars, S + MS);
 	assert_in_range(q->vars.ctl.p_q30, ZRTT_P_ONE * 0.99, ZRTT_P_ONE);
-	zrtt_idle_begin(&q->params, &q->vars, &q->stats, 2 * S);
-	zrtt_idle_go_on(&q->params, &q->vars, 12 * S);
+	zrtt_idle_end(&q->vars);
+	zrtt_idle(&q->params, &q->vars, 2 * S);
+	zrtt_idle(&q->params, &q->vars, 12 * S);
 	assert_in_range(q->vars.ctl.p_q30, 0, ZRTT_P_ONE / 1000);
 	free_queue(q);
 }
 
-/* @packets a ms of flow 9 beside three flows of one, for @ms, at a P_b of 5 %. */
-static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *now)
+/* Flows 1 to @flows, of @packets[i] a ms, for @ms, at a P_b of 5 %. */
+static void run_rates(struct queue *q, const u32 *packets, u32 flows, u32 ms, u64 *now)
 {
-	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000 };
+	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ect = true };
+	static u64 seed = 60;
+	struct zrtt_flow *f;
 	u32 i;
 
 	for (; ms; ms--, *now += MS) {
@@ -482,36 +502,216 @@ static struct zrtt_flow *run_flood(struct queue *q, u32 packets, u32 ms, u64 *no
 			zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, *now);
 			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
 		}
-		for (pkt.tag = 1; pkt.tag <= 3; pkt.tag++)
-			pass_through(q, &pkt, *now);
-		for (i = 0, pkt.tag = 9; i < packets; i++)
-			pass_through(q, &pkt, *now);
+		for (pkt.tag = 1; pkt.tag <= flows; pkt.tag++)
+			for (i = 0; i < packets[pkt.tag - 1]; i++) {
+				f = arrive(q, &pkt, *now);
+				zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
+						  (u32)unit_random(&seed));
+			}
 	}
 	check_table(&q->vars.table);
-	return flow_of(q, 9);
 }
 
-static void flood_pays_until_it_gets_no_more_than_others(void **state)
+/* Floods get as much as flows that heed marks: what they send beyond that is dropped. */
+static void floods_end_at_their_due_share(void **state)
 {
+	const u32 packets[] = { 4, 1, 1, 20, 1, 1 };
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
-	struct zrtt_flow *flood;
+	const u32 alone = 134218;	/* bytes per epoch of one packet a ms */
+	u64 now = S;
+	u32 i;
+
+	(void)state;
+	run_rates(q, packets, ARRAY_LEN(packets), 90000, &now);
+	assert_int_equal(q->vars.table.counted, ARRAY_LEN(packets));
+	assert_near(q->vars.law.due, alone, alone * 0.05);
+	for (i = 0; i < ARRAY_LEN(packets); i++)
+		assert_near(flow_of(q, i + 1)->rate, alone, alone * 0.15);
+	assert_true(flow_of(q, 4)->penalty_q16 > flow_of(q, 1)->penalty_q16);
+	assert_true(flow_of(q, 1)->penalty_q16 > flow_of(q, 2)->penalty_q16);
+	/* 19 of 20 packets: odds of 19 */
+	assert_near(zrtt_probability(&q->vars, flow_of(q, 4)) / (double)ZRTT_P_ONE, 19, 6);
+	free_queue(q);
+}
+
+/* With nobody beside it, a flood has no penalty, however much it sends. */
+static void flood_alone_is_its_own_due_share(void **state)
+{
+	const u32 packets[] = { 20 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f;
 	u64 now = S;
 
 	(void)state;
-	flood = run_flood(q, 4, 60000, &now);
-	assert_in_range(flood->price_q13, 1, ZRTT_PRICE_MAX - 1);
-	assert_near(flood->rate, 4 * 134218, 4 * 2000);
-	assert_near(flood->passed, 134218, 134218 * 0.05);
-	/* r_avg counts what passes of it */
-	assert_near(q->vars.table.sum_rate, 134218 * 3 + flood->passed, 5000);
-	/* it sends less than others: forgiven, slowly */
-	flood->price_q13 = ZRTT_PRICE_MAX;
-	run_flood(q, 0, 200, &now);
-	assert_in_range(run_flood(q, 1, 1, &now)->price_q13, ZRTT_PRICE_MAX / 2,
-			ZRTT_PRICE_MAX - 1);
-	/* it is silent for more than 2 s: forgotten */
-	run_flood(q, 0, 2300, &now);
-	assert_int_equal(run_flood(q, 1, 1, &now)->price_q13, q->vars.law.usual_q13);
+	run_rates(q, packets, 1, 30000, &now);
+	f = flow_of(q, 1);
+	assert_near(f->rate, 20 * 134218, 20 * 2000);
+	assert_near(f->penalty_q16 / 65536.0, 0, 0.5);
+	assert_near(f->weight_q16 / 65536.0, 1, 0.1);
+	free_queue(q);
+}
+
+static void penalty_is_forgotten_after_2_s_of_silence(void **state)
+{
+	const u32 flood[] = { 1, 8 }, none[] = { 1, 0 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u64 now = S;
+
+	(void)state;
+	run_rates(q, flood, 2, 30000, &now);
+	assert_true(flow_of(q, 2)->penalty_q16 > (s32)ZRTT_Q16_ONE / 4);
+	run_rates(q, none, 2, 1500, &now);
+	run_rates(q, flood, 2, 1, &now);
+	assert_true(flow_of(q, 2)->penalty_q16 > 0);
+	run_rates(q, none, 2, 2300, &now);
+	run_rates(q, flood, 2, 1, &now);
+	assert_int_equal(flow_of(q, 2)->penalty_q16, 0);
+	free_queue(q);
+}
+
+/* Those who ask for little are left out of the share, and have no penalty for it. */
+static void thin_flow_is_no_part_of_the_due_share(void **state)
+{
+	const struct zrtt_arrival thin = { .tag = 9, .bytes = 60, .segs = 1, .rtt_us = 50000 };
+	const u32 packets[] = { 2, 2, 2 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u64 now = S;
+	u32 i;
+
+	(void)state;
+	run_rates(q, packets, ARRAY_LEN(packets), 3000, &now);
+	for (i = 0; i < 300; i++) {
+		assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, arrive(q, &thin, now),
+						   &thin, 0), ZRTT_PASS);
+		run_rates(q, packets, ARRAY_LEN(packets), 50, &now);
+	}
+	assert_true(zrtt_flow_mature(flow_of(q, 9)) && flow_of(q, 9)->live);
+	assert_int_equal(q->vars.table.counted, 3);
+	assert_near(q->vars.law.due, 2 * 134218, 2 * 134218 * 0.05);
+	assert_int_equal(flow_of(q, 9)->penalty_q16, 0);
+	assert_true(flow_of(q, 9)->weight_q16 < ZRTT_Q16_ONE / 100);
+	free_queue(q);
+}
+
+/* Packets of 1000 bytes at a P_b of @p_q30; what is counted of the last one. */
+static u32 counted_bytes(u32 mode, u32 p_q30, bool ect, bool ecn, enum zrtt_verdict want)
+{
+	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 1000, .segs = 1, .ect = ect };
+	struct queue *q = new_queue(mode, 64);
+	struct zrtt_flow *f;
+	u32 bytes, i;
+
+	q->params.ecn = ecn;
+	f = arrive(q, &pkt, S);
+	/* spaced marks come once credit is full */
+	for (i = 0; i < 4; i++) {
+		f->acc_q30 = f->threshold_q30 - 1;
+		zrtt_ctl_set(&q->vars.ctl, p_q30);
+		bytes = f->bytes;
+		f = arrive(q, &pkt, S);
+		assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt, 0), want);
+	}
+	bytes = f->bytes - bytes;
+	free_queue(q);
+	return bytes;
+}
+
+static void dropped_bytes_are_no_part_of_the_rate(void **state)
+{
+	u32 mode;
+
+	(void)state;
+	for (mode = 0; mode < ZRTT_MODES; mode++) {
+		const u32 p = ZRTT_P_ONE / 4;
+
+		assert_int_equal(counted_bytes(mode, 0, true, true, ZRTT_PASS), 1000);
+		assert_int_equal(counted_bytes(mode, p, true, true, ZRTT_MARK), 1000);
+		assert_int_equal(counted_bytes(mode, p, false, true, ZRTT_DROP), 0);
+		assert_int_equal(counted_bytes(mode, p, true, false, ZRTT_DROP), 0);
+	}
+	assert_int_equal(counted_bytes(ZRTT_MODE_ZRTT, ZRTT_P_ONE, true, true, ZRTT_DROP), 0);
+}
+
+/* The answer to a SYN updates its flow while updates are rare, and is dropped then. */
+static void drop_after_an_update_does_not_wrap(void **state)
+{
+	const struct zrtt_arrival syn = {
+		.tag = 9, .bytes = 60, .segs = 1, .seq = 99, .handshake = true,
+	};
+	const struct zrtt_arrival ack = {
+		.tag = 9, .bytes = 52, .segs = 1, .seq = 100, .ack = 1,
+	};
+	const struct zrtt_arrival other = { .tag = 9, .bytes = 52, .segs = 1, .seq = 7 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	const u64 epoch_ns = 1ULL << ZRTT_EPOCH_SHIFT;
+	struct zrtt_flow *f = arrive(q, &syn, S);
+
+	(void)state;
+	zrtt_syn_left(f, zrtt_us(S));
+	f = arrive(q, &other, S + epoch_ns);
+	assert_true(f->live && f->syn == ZRTT_SYN_LEFT);
+	q->vars.table.update_epochs = ZRTT_UPDATE_EPOCHS;
+	f = arrive(q, &ack, S + 2 * epoch_ns);
+	zrtt_answer(&q->params, &q->vars, f, &ack, S + 2 * epoch_ns, S + 2 * epoch_ns);
+	assert_int_equal(f->source, ZRTT_RTT_HANDSHAKE);
+	assert_int_equal(f->bytes, 0);
+	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
+	assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &ack, 0), ZRTT_DROP);
+	assert_int_equal(f->bytes, 0);
+	free_queue(q);
+}
+
+/* 2.75 packets of 1514 bytes, at so many bytes per epoch, less the RTT that there is. */
+static double fill_model(double due, double rtt_avg_us)
+{
+	double us = due ? 4163 * 134217.0 / due : 0;
+
+	return fmax(0, fmin(us, 10e6) - rtt_avg_us);
+}
+
+static void fill_is_a_window_of_the_due_share(void **state)
+{
+	u64 seed = 61;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(ZRTT_FILL_BYTES, 2.75 * 1514 - 0.5);
+	/* nothing is known; one byte per epoch; the most that there is */
+	assert_int_equal(zrtt_fill_us(0, 0), 0);
+	assert_int_equal(zrtt_fill_us(0, UINT32_MAX), 0);
+	assert_int_equal(zrtt_fill_us(1, 0), ZRTT_SOJOURN_MAX_US);
+	assert_int_equal(zrtt_fill_us(1, 4000000), 6000000);
+	assert_int_equal(zrtt_fill_us(1, UINT32_MAX), 0);
+	assert_int_equal(zrtt_fill_us(UINT32_MAX, 0), 0);
+	/* 400 flows on 20 Mbit/s, RTT 80 ms: 50 kbit/s each */
+	assert_near(zrtt_fill_us(839, 80000), 586000, 1000);
+	for (i = 0; i < 200000; i++) {
+		u32 due = unit_spread(&seed, 0, UINT32_MAX);
+		u32 rtt_us = unit_spread(&seed, 0, 20000000);
+
+		assert_near(zrtt_fill_us(due, rtt_us), fill_model(due, rtt_us), 1);
+	}
+}
+
+/* Many flows at a high P_b get a longer queue, few do not. */
+static void tick_sets_the_aim_by_the_mean_rate(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u32 i;
+
+	(void)state;
+	q->vars.table.counted = 3;
+	q->vars.table.sum_rate = 3 * 839;
+	q->vars.law.rtt_avg_us = 80000;
+	for (i = 0; i < 2; i++) {
+		q->vars.ctl.p_avg_q30 = i ? ZRTT_P_ONE / 10 : 0;
+		zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, S + i * 16 * MS);
+		assert_int_equal(q->vars.ctl.aim_us, i ? 24 * 15000 : 7500);
+	}
+	q->vars.table.sum_rate = 3 * 100000;
+	q->vars.ctl.p_avg_q30 = ZRTT_P_ONE / 10;
+	zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, 2 * S);
+	assert_int_equal(q->vars.ctl.aim_us, 7500);
 	free_queue(q);
 }
 
@@ -557,6 +757,40 @@ static struct zrtt_arrival random_arrival(u64 *seed)
 	return pkt;
 }
 
+static void reset_forgets_all_but_the_flows(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 128);
+	const struct zrtt_vars nothing = {};
+	struct zrtt_flow *f = NULL, was;
+	struct zrtt_table table;
+	u32 i;
+
+	(void)state;
+	for (i = 1; i <= 20; i++) {
+		f = pass_through(q, &(struct zrtt_arrival) {
+			.tag = 7, .bytes = 1000, .segs = 1, .rtt_us = 40000,
+		}, i * S / 5);
+		zrtt_tick(&q->params, &q->vars, 100 * MS / 1000, 100, i * S / 5);
+	}
+	zrtt_idle(&q->params, &q->vars, 4 * S);
+	assert_true(q->vars.ctl.p_q30 > 0);
+	was = *f;
+	table = q->vars.table;
+	zrtt_vars_reset(&q->vars);
+	assert_memory_equal(&q->vars.table, &table, sizeof(table));
+	assert_memory_equal(f, &was, sizeof(was));
+	assert_int_equal(f->rtt_us, 40000);
+	q->vars.table = nothing.table;
+	assert_memory_equal(&q->vars, &nothing, sizeof(nothing));
+	q->vars.table = table;
+	/* and it goes on */
+	f = pass_through(q, &(struct zrtt_arrival) { .tag = 7, .bytes = 1, .segs = 1 }, 5 * S);
+	assert_int_equal(f->rtt_us, 40000);
+	assert_int_equal(q->vars.table.live, 1);
+	check_table(&q->vars.table);
+	free_queue(q);
+}
+
 static void no_history_breaks_the_invariants(void **state)
 {
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 128);
@@ -567,16 +801,15 @@ static void no_history_breaks_the_invariants(void **state)
 	for (i = 0; i < 300000; i++) {
 		struct zrtt_arrival pkt = random_arrival(&seed);
 		struct zrtt_flow *f;
+		u32 bytes;
 		u64 p_i;
 
 		if (!unit_between(&seed, 0, 999))
 			random_params(&q->params, &seed);
 		now += unit_spread(&seed, 0, unit_between(&seed, 0, 999) ?
 				   10 * MS : UINT32_MAX);
-		if (!unit_between(&seed, 0, 9))
-			zrtt_idle_begin(&q->params, &q->vars, &q->stats, now);
-		if (!unit_between(&seed, 0, 9))
-			zrtt_idle_go_on(&q->params, &q->vars, now);
+		if (!unit_between(&seed, 0, 4))
+			zrtt_idle(&q->params, &q->vars, now);
 		if (!unit_between(&seed, 0, 9))
 			zrtt_idle_end(&q->vars);
 		if (!unit_between(&seed, 0, 9))
@@ -587,14 +820,20 @@ static void no_history_breaks_the_invariants(void **state)
 				  unit_spread(&seed, 0, UINT32_MAX), now);
 		f = arrive(q, &pkt, now);
 		if (pkt.handshake)
-			zrtt_flow_syn_left(f, zrtt_us(now));
+			zrtt_syn_left(f, zrtt_us(now));
+		else if (f->syn == ZRTT_SYN_LEFT)
+			zrtt_answer(&q->params, &q->vars, f, &pkt, now, now);
 		p_i = zrtt_probability(&q->vars, f);
-		zrtt_judge(&q->params, &q->vars, f, &pkt,
-			   (u32)unit_random(&seed));
+		bytes = f->bytes;
+		zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
+				  (u32)unit_random(&seed));
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
 		assert_true(p_i <= (u64)ZRTT_P_ONE << 15);
-		assert_true(f->price_q13 <= ZRTT_PRICE_MAX);
+		assert_in_range(abs(f->penalty_q16), 0, ZRTT_PENALTY_MAX);
+		assert_true(q->vars.law.gain_q16 <= ZRTT_PENALTY_GAIN_MAX);
+		assert_true(f->bytes <= bytes);
+		assert_true(f->rate < 1U << 31);
 		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_WEIGHT_LOG_MAX);
 		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
 		assert_true(f->weight_q16 >= 1 && f->weight_q16 <= 1U << 31);
@@ -625,7 +864,15 @@ int main(void)
 		cmocka_unit_test(mark_is_not_clamped),
 		cmocka_unit_test(blue_is_paid_at_the_end_of_an_idle_time),
 		cmocka_unit_test(pi2_forgets_over_an_idle_time),
-		cmocka_unit_test(flood_pays_until_it_gets_no_more_than_others),
+		cmocka_unit_test(floods_end_at_their_due_share),
+		cmocka_unit_test(flood_alone_is_its_own_due_share),
+		cmocka_unit_test(penalty_is_forgotten_after_2_s_of_silence),
+		cmocka_unit_test(thin_flow_is_no_part_of_the_due_share),
+		cmocka_unit_test(dropped_bytes_are_no_part_of_the_rate),
+		cmocka_unit_test(drop_after_an_update_does_not_wrap),
+		cmocka_unit_test(fill_is_a_window_of_the_due_share),
+		cmocka_unit_test(tick_sets_the_aim_by_the_mean_rate),
+		cmocka_unit_test(reset_forgets_all_but_the_flows),
 		cmocka_unit_test(no_history_breaks_the_invariants),
 	};
 

@@ -16,7 +16,7 @@
 
 /* Presets: what TCA_ZRTT_MODE sets; attributes beside it override the preset. */
 enum tc_zrtt_mode {
-	TC_ZRTT_MODE_ZRTT,	/* self-tuned alpha, rate feedback, PI2, spaced marks */
+	TC_ZRTT_MODE_ZRTT,	/* due shares by feedback, PI2, spaced marks */
 	TC_ZRTT_MODE_PAPER,	/* Zhang and Ye 2004, eq. (4) and (5) on BLUE */
 	TC_ZRTT_MODE_MRTT,	/* Matsuda et al. 2002: alpha 2 on BLUE */
 	TC_ZRTT_MODE_PRTO,	/* Habib et al. 2002: Padhye ratio on BLUE */
@@ -35,7 +35,6 @@ enum tc_zrtt_controller {
 /* What turns P_b into the exponent alpha. */
 enum tc_zrtt_alpha {
 	TC_ZRTT_ALPHA_CAPPED,	/* min(alpha_max, pth / P_b) */
-	TC_ZRTT_ALPHA_AUTO,	/* regression of log rate on log RTT */
 	TC_ZRTT_ALPHA_PAPER,	/* min(2, pth / P_b), eq. (5) */
 	TC_ZRTT_ALPHA_FIXED,	/* TCA_ZRTT_ALPHA */
 	__TC_ZRTT_ALPHA_MAX,
@@ -80,7 +79,7 @@ enum {
 	TCA_ZRTT_DECREMENT,	/* u32, Q30, BLUE's d2 */
 	TCA_ZRTT_ALPHA_LAW,	/* u32, enum tc_zrtt_alpha */
 	TCA_ZRTT_ALPHA,		/* u32, Q16, exponent of TC_ZRTT_ALPHA_FIXED */
-	TCA_ZRTT_ALPHA_MAX,	/* u32, Q16, cap of TC_ZRTT_ALPHA_CAPPED and _AUTO */
+	TCA_ZRTT_ALPHA_MAX,	/* u32, Q16, cap of TC_ZRTT_ALPHA_CAPPED */
 	TCA_ZRTT_PTH,		/* u32, Q30, P_th of the alpha law */
 	TCA_ZRTT_FEEDBACK,	/* u32, exponent of the rate feedback, 0 = off */
 	TCA_ZRTT_MARK_MAX,	/* u32, Q30, largest P_i that still marks */
@@ -98,6 +97,7 @@ enum {
 	TCA_ZRTT_MPU,		/* u32, least bytes of a packet on the link */
 	TCA_ZRTT_ATM,		/* u32, enum tc_zrtt_atm */
 	TCA_ZRTT_PAD,
+	TCA_ZRTT_MEMORY_LIMIT,	/* u32, bytes of memory, as the kernel charges packets */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -110,7 +110,7 @@ enum {
 	TCA_ZRTT_FLOW_UNSPEC,
 	TCA_ZRTT_FLOW_RTT,	/* u32, RTT_i, microseconds, 0 = none known */
 	TCA_ZRTT_FLOW_SOURCE,	/* u32, enum tc_zrtt_source */
-	TCA_ZRTT_FLOW_RATE,	/* u64, smoothed arrivals, bytes per second */
+	TCA_ZRTT_FLOW_RATE,	/* u64, smoothed, without what P_i drops, bytes per second */
 	TCA_ZRTT_FLOW_PROB,	/* u32, P_i, Q30, at most TC_ZRTT_P_ONE */
 	TCA_ZRTT_FLOW_PROTOCOL,	/* u8, of IP; this and what follows if names are known */
 	TCA_ZRTT_FLOW_SRC,	/* 4 or 16 bytes as in a packet */
@@ -143,6 +143,10 @@ enum {
 #define TC_ZRTT_FEEDBACK_MAX	3		/* exponent, from 0 */
 #define TC_ZRTT_FLOWS_MIN	64		/* slots */
 #define TC_ZRTT_FLOWS_MAX	(1U << 22)	/* slots */
+/* Slots that anyone may ask for who may add a qdisc, as in a container: 7 MB with names.
+ * More need CAP_NET_ADMIN in the initial user namespace.
+ */
+#define TC_ZRTT_FLOWS_UNPRIV	(1U << 16)
 #define TC_ZRTT_MARK_BITS_MAX	16		/* adjacent bits of mark_rtt, from 0 */
 #define TC_ZRTT_BANDWIDTH_MIN	1000ULL		/* bytes per second; 0 = no shaper */
 #define TC_ZRTT_BANDWIDTH_MAX	125000000000ULL	/* bytes per second */
@@ -180,10 +184,13 @@ struct tc_zrtt_xstats {
 	__u32 flows_handshake;	/* live flows whose RTT comes from the handshake */
 	__u32 backlog_packets;	/* packets in the queue */
 	__u32 maxq;		/* largest backlog_packets so far */
-	__u32 dq_rate;		/* departure rate, bytes per second */
+	__u32 dq_rate;		/* dq_rate64, at most 2^32 - 1 */
 	__u64 drop_late;	/* packets dropped at the head, older than 10 targets */
 	__u32 flows_marked;	/* live flows whose RTT comes from skb->mark */
 	__u32 flows_timestamps;	/* live flows whose RTT comes from TCP timestamps */
+	__u32 memory_used;	/* bytes of memory of the packets in the queue */
+	__u32 limit_now;	/* packets that fit in at the link's present rate */
+	__u64 dq_rate64;	/* departure rate, bytes per second */
 };
 
 #endif

@@ -89,7 +89,7 @@ static struct {
 	struct qledger_sum in;		/* in the pieces that it is queued in */
 	struct qledger_sum out;
 	struct qledger_sum refused;	/* handed back when they came */
-	struct qledger_sum late;	/* dropped at the head */
+	struct qledger_sum at_head;	/* dropped there */
 	struct qledger_sum queued;
 	u64 marked;			/* segments that came out with CE */
 	struct qledger_entry *entries;
@@ -253,7 +253,7 @@ static int qledger_dequeue(struct Qdisc *sch)
 	}
 	if (!skb)
 		return 0;
-	for (; books.head != books.tail; qledger_add(&books.late, entry)) {
+	for (; books.head != books.tail; qledger_add(&books.at_head, entry)) {
 		entry = qledger_entry(books.head++);
 		qledger_subtract(&books.queued, entry);
 		if (!qledger_is(skb, entry))
@@ -319,7 +319,7 @@ static int qledger_get(char *buffer, const struct kernel_param *kp)
 {
 	static const struct { const char *name; const struct qledger_sum *sum; } sides[] = {
 		{ "in", &books.in }, { "out", &books.out }, { "refused", &books.refused },
-		{ "late", &books.late }, { "queued", &books.queued },
+		{ "at_head", &books.at_head }, { "queued", &books.queued },
 	};
 	int used = sysfs_emit(buffer, "marked 0 %llu 0\n", books.marked);
 	u32 i;

@@ -42,6 +42,11 @@ sleep 10
 part classes
 tc -n router -s class show dev bot parent 2:
 stats dropping router bot
+# the rate that is let in swings about the link's: looked at for two seconds
+for i in $(seq 20); do
+	stats "rates.$i" router bot
+	sleep 0.1
+done
 tc -n router qdisc change dev bot parent 2:1 handle 3: csfq ecn
 stats changed router bot
 sleep 2

@@ -17,7 +17,7 @@ verdicts() {
 }
 
 verdicts marked
-tc -n a qdisc change dev a0 parent 1:1 handle 2: zrtt mark_max 50%
+tc -n a qdisc change dev a0 parent 1:1 handle 2: zrtt mark_max 10%
 verdicts above_mark_max
 tc -n a qdisc change dev a0 parent 1:1 handle 2: zrtt mark_max 100% noecn
 verdicts noecn

@@ -3,6 +3,8 @@
  * frames: whole Ethernet frames in and out of a device, in hexadecimal.
  *
  *   frames send DEV [TIMES]   sends each line of stdin TIMES times
+ *   frames super DEV SIZE     sends each as a GSO packet for TCP, as a virtual machine
+ *                             does, with segments of SIZE bytes
  *   frames recv DEV MS        prints what arrives, until MS without a frame
  *   frames sent DEV MS        prints what leaves, from the network header on
  *   frames times DEV MS       prints when something arrives, us after the first
@@ -14,6 +16,7 @@
 #include <errno.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
+#include <linux/virtio_net.h>
 #include <net/if.h>
 #include <poll.h>
 #include <stdbool.h>
@@ -21,11 +24,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #define FRAME_MAX	65536
 #define TAG_OFFSET	(2 * ETH_ALEN)
+#define IPV4_BYTES	20
+#define IPV6_BYTES	40
+#define TCP_CHECKSUM	16	/* offset in its header */
 #define SOCKET_BUFFER	(64 << 20)	/* bytes: a queue full of small frames */
 
 static int packet_socket(const char *dev, int type)
@@ -70,6 +77,37 @@ static int send_frames(const char *dev, long times)
 			/* ENOBUFS: the qdisc dropped it, which it may */
 			if (write(fd, frame, len) < 0 && errno != ENOBUFS)
 				err(1, "%zu bytes", len);
+	}
+	return 0;
+}
+
+/* The kernel believes nothing of this header, and counts no segments by it. */
+static int send_super(const char *dev, unsigned short size)
+{
+	static char line[2 * FRAME_MAX + 2];
+	static unsigned char frame[FRAME_MAX];
+	const int one = 1, buffer = SOCKET_BUFFER;
+	int fd = packet_socket(dev, SOCK_RAW);
+	bool v6;
+
+	if (setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &buffer, sizeof(buffer)))
+		err(1, "setsockopt");
+	while (fgets(line, sizeof(line), stdin)) {
+		size_t len = from_hex(line, frame);
+		struct virtio_net_hdr head = {
+			.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+			.gso_size = size,
+			.csum_offset = TCP_CHECKSUM,
+		};
+		struct iovec parts[] = { { &head, sizeof(head) }, { frame, len } };
+
+		v6 = frame[ETH_HLEN] >> 4 == 6;
+		head.gso_type = v6 ? VIRTIO_NET_HDR_GSO_TCPV6 : VIRTIO_NET_HDR_GSO_TCPV4;
+		head.csum_start = ETH_HLEN + (v6 ? IPV6_BYTES : IPV4_BYTES);
+		head.hdr_len = head.csum_start + (frame[head.csum_start + 12] >> 4) * 4;
+		if (writev(fd, parts, 2) < 0)
+			err(1, "%zu bytes", len);
 	}
 	return 0;
 }
@@ -156,11 +194,14 @@ int main(int argc, char **argv)
 {
 	if (argc >= 3 && !strcmp(argv[1], "send"))
 		return send_frames(argv[2], argc > 3 ? atol(argv[3]) : 1);
+	if (argc == 4 && !strcmp(argv[1], "super"))
+		return send_super(argv[2], (unsigned short)atoi(argv[3]));
 	if (argc == 4 && !strcmp(argv[1], "recv"))
 		return receive_frames(argv[2], atoi(argv[3]), ARRIVED);
 	if (argc == 4 && !strcmp(argv[1], "sent"))
 		return receive_frames(argv[2], atoi(argv[3]), SENT);
 	if (argc == 4 && !strcmp(argv[1], "times"))
 		return receive_frames(argv[2], atoi(argv[3]), TIMES);
-	errx(2, "usage: frames send DEV [TIMES] | { recv | sent | times } DEV MS");
+	errx(2, "usage: frames send DEV [TIMES] | super DEV SIZE | "
+		"{ recv | sent | times } DEV MS");
 }

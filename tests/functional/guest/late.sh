@@ -5,6 +5,7 @@ pair
 
 # slow_down NAME WORDS...: some 20 Mbit/s of frames on a link that falls to 4, and
 # pings beside them that see the queue
+# (for less than a second: a flow of more counts in the due share, and may raise the target)
 slow_down() {
 	name=$1
 	shift
@@ -17,7 +18,7 @@ slow_down() {
 	stats "late.$name.fast" a a0
 	rate a a0 4mbit
 	part "late.$name.pings"
-	ip netns exec a ping -q -c 80 -i 0.02 10.0.0.2
+	ip netns exec a ping -q -c 40 -i 0.02 10.0.0.2
 	stats "late.$name.slow" a a0
 	rm /tmp/loading
 	wait

@@ -81,15 +81,36 @@ inject_flows() {
 	inject "$@" </tmp/flows
 }
 
+# listens HOST PORT: waits until somebody does
+listens() {
+	until ip netns exec "$1" cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+		grep -q "$(printf ':%04X 0*:0000 0A' "$2")"; do
+		sleep 0.01
+	done
+}
+
+# shows HOST DEV PATTERN: whether its qdiscs' statistics, as JSON, have it
+shows() {
+	tc -n "$1" -s -j qdisc show dev "$2" | grep -Eq "$3"
+}
+
+# becomes COMMAND...: waits until it succeeds, a minute at most. What runs in real time
+# takes as long as the machine wants.
+becomes() {
+	for _ in $(seq 600); do
+		! "$@" || return 0
+		sleep 0.1
+	done
+	echo "never: $*"
+	return 1
+}
+
 # bulk KBYTES [PORT]: a TCP transfer from a to b, to its end
 bulk() {
 	port=${2:-5000}
 	# nc ends when its input does, and that of a pipe open both ways never does
 	ip netns exec b nc -l -p "$port" <>/tmp/never >/dev/null &
-	until ip netns exec b cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
-		grep -q "$(printf ':%04X 0*:0000 0A' "$port")"; do
-		sleep 0.01
-	done
+	listens b "$port"
 	dd if=/dev/zero bs=1k count="$1" 2>/dev/null |
 		ip netns exec a nc 10.0.0.2 "$port"
 	wait $!

@@ -4,11 +4,21 @@
 # shellcheck source=tests/functional/guest/loaded.sh
 . "$LAB/loaded.sh"
 
+# sent: packets that left out0 so far
+sent() {
+	tc -n r -s -j qdisc show dev out0 | sed 's/.*"packets":\([0-9]*\).*/\1/'
+}
+
+# goes_on PACKETS: whether more were sent, and timestamps were seen on both sides
+goes_on() {
+	[ "$(sent)" -gt "$1" ] && shows r out0 '"flows_timestamps":[1-9]'
+}
+
 # works NAME PORT: transfers go on
 works() {
 	begin 10.0.1.2 "$2"
 	stats "links.$1.before" r out0
-	sleep 1
+	becomes goes_on "$(sent)"
 	stats "links.$1" r out0
 }
 

@@ -6,3 +6,4 @@
 slow r out0 5mbit target 1s timestamps
 tc -n r qdisc add dev in0 root zrtt timestamps
 begin 10.0.1.2
+becomes shows r out0 '"backlog_packets":[1-9][0-9]{2}'

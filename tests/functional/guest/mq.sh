@@ -17,10 +17,11 @@ for queue in 0 1; do
 		"echo $((1 << queue)) >/sys/class/net/a0/queues/tx-$queue/xps_cpus"
 done
 
+# a frame takes 2 ms, some times what even a busy machine needs to send it
 tc -n a qdisc add dev a0 root handle 1: mq
 for queue in 1 2; do
 	tc -n a qdisc add dev a0 parent 1:$queue handle 1$queue: htb default 1
-	tc -n a class add dev a0 parent 1$queue: classid 1$queue:1 htb rate 20mbit \
+	tc -n a class add dev a0 parent 1$queue: classid 1$queue:1 htb rate 4mbit \
 		burst 1600 cburst 1600 quantum 1600
 	tc -n a qdisc add dev a0 parent 1$queue:1 handle 2$queue: zrtt limit 200$queue
 done
@@ -28,10 +29,7 @@ done
 # send CPU KBYTES PORT: a transfer from that processor, to its end
 send() {
 	ip netns exec b nc -l -p "$3" <>/tmp/never >/dev/null &
-	until ip netns exec b cat /proc/net/tcp /proc/net/tcp6 |
-		grep -q "$(printf ':%04X 0*:0000 0A' "$3")"; do
-		sleep 0.1
-	done
+	listens b "$3"
 	dd if=/dev/zero bs=1k count="$2" 2>/dev/null |
 		ip netns exec a busybox taskset "$1" nc 10.0.0.2 "$3"
 	wait $!
@@ -43,7 +41,12 @@ flood() {
 		ip netns exec a busybox taskset "$1" "$LAB/frames" send a0 500 <"$LAB/load"
 		sleep 0.05
 	done
-	sleep 1
+	becomes empty
+}
+
+# empty: whether nothing is queued in either
+empty() {
+	! tc -n a -s qdisc show dev a0 | grep -Eq 'backlog ([1-9]|0b [1-9])'
 }
 
 flood 1
@@ -66,6 +69,7 @@ for limit in 301 302 303; do
 	tc -n a qdisc replace dev a0 parent 12:1 handle 24: zrtt limit $limit
 done
 wait
+becomes empty
 stats mq.replaced a a0
 part mq.cpus
 nproc

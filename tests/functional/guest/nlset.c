@@ -3,8 +3,8 @@
  * nlset DEV: what tc(8) would refuse to send, sent to the kernel.
  *
  * Each line of stdin is "ATTRIBUTE BYTES VALUE": the root qdisc zrtt of DEV is
- * asked to change this one attribute. Prints the error number and the kernel's
- * message, a line for each.
+ * asked to change this one attribute. Prints the error number, the number of the
+ * attribute that the kernel points at, 0 = none, and its message, a line for each.
  */
 #include <err.h>
 #include <errno.h>
@@ -35,8 +35,8 @@ static struct rtattr *add(struct request *r, int type, const void *data, size_t 
 	return attr;
 }
 
-/* The text that came with an acknowledgement, or nothing. */
-static const char *message_of(const struct nlmsghdr *head)
+/* An attribute of an acknowledgement, or NULL. */
+static const struct rtattr *find(const struct nlmsghdr *head, int type)
 {
 	const struct nlmsgerr *ack = NLMSG_DATA(head);
 	size_t used = sizeof(*ack);
@@ -44,15 +44,27 @@ static const char *message_of(const struct nlmsghdr *head)
 	size_t len;
 
 	if (!(head->nlmsg_flags & NLM_F_ACK_TLVS))
-		return "";
+		return NULL;
 	if (!(head->nlmsg_flags & NLM_F_CAPPED))
 		used += ack->msg.nlmsg_len - sizeof(ack->msg);
 	attr = (const void *)((const char *)ack + NLMSG_ALIGN(used));
 	len = NLMSG_PAYLOAD(head, NLMSG_ALIGN(used));
 	for (; RTA_OK(attr, len); attr = RTA_NEXT(attr, len))
-		if (attr->rta_type == NLMSGERR_ATTR_MSG)
-			return RTA_DATA(attr);
-	return "";
+		if (attr->rta_type == type)
+			return attr;
+	return NULL;
+}
+
+static void print_answer(const struct request *r, const struct nlmsghdr *head)
+{
+	const struct rtattr *message = find(head, NLMSGERR_ATTR_MSG);
+	const struct rtattr *offset = find(head, NLMSGERR_ATTR_OFFS);
+	const struct rtattr *bad = NULL;
+
+	if (offset)
+		bad = (const void *)((const char *)r + *(__u32 *)RTA_DATA(offset));
+	printf("%d %d %s\n", ((struct nlmsgerr *)NLMSG_DATA(head))->error,
+	       bad ? bad->rta_type : 0, message ? (char *)RTA_DATA(message) : "");
 }
 
 static void change(int fd, int ifindex, int attribute, size_t bytes, uint64_t value)
@@ -81,8 +93,7 @@ static void change(int fd, int ifindex, int attribute, size_t bytes, uint64_t va
 		err(1, "netlink");
 	if (reply.head.nlmsg_type != NLMSG_ERROR)
 		errx(1, "no acknowledgement");
-	printf("%d %s\n", ((struct nlmsgerr *)NLMSG_DATA(&reply.head))->error,
-	       message_of(&reply.head));
+	print_answer(&r, &reply.head);
 }
 
 int main(int argc, char **argv)

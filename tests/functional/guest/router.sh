@@ -31,7 +31,7 @@ ends=
 begin() {
 	ip netns exec b nc -l -p "${2:-5000}" <>/tmp/never >/dev/null 2>&1 &
 	ends="$ends $!"
-	sleep 0.1
+	listens b "${2:-5000}"
 	ip netns exec a nc "$1" "${2:-5000}" </dev/zero 2>/dev/null &
 	ends="$ends $!"
 	sleep 0.5

@@ -13,7 +13,7 @@ for port in 5001 5002 5003; do
 	bulk 1500 $port &
 done
 for _ in 1 2 3 4 5 6 7 8 9 10; do
-	for words in "flows 64" "mode paper" "flows 4096" "mode zrtt" no_split_gso split_gso \
+	for words in "flows 64" "mode paper" "flows 65536" "mode zrtt" no_split_gso split_gso \
 		notimestamps timestamps; do
 		# shellcheck disable=SC2086 # words
 		tc -n a qdisc change dev a0 parent 1:1 handle 2: zrtt $words

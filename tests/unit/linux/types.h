@@ -10,6 +10,8 @@
 /* The compiler's hints that <linux/compiler.h> gives. */
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
+#define noinline __attribute__((__noinline__))
+#define __maybe_unused __attribute__((__unused__))
 
 typedef __u8 u8;
 typedef __s8 s8;

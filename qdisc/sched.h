@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The private data of a qdisc, and what a queued packet carries.
+ */
+#ifndef _ZRTT_SCHED_H
+#define _ZRTT_SCHED_H
+
+#include <linux/skbuff.h>
+#include <net/pkt_sched.h>
+#include <net/sch_generic.h>
+
+#include <zrtt/hash.h>
+#include <zrtt/names.h>
+#include <zrtt/zrtt.h>
+
+struct zrtt_net;
+
+/* A flow takes one cache line. */
+static_assert(sizeof(struct zrtt_flow) == 64);
+
+/**
+ * struct zrtt_dissected - what is known of the packet that is being enqueued
+ * @p: where its headers are, and what they say
+ * @data: its first bytes, in which they are
+ * @pkt: for the algorithm
+ */
+struct zrtt_dissected {
+	struct zrtt_packet p;
+	const u8 *data;
+	struct zrtt_arrival pkt;
+};
+
+/**
+ * struct zrtt_clock - the clock of arrivals, read for several packets at once
+ * @ns: the last reading
+ * @jiffies: the jiffy of that reading
+ * @until: zrtt_moved() from which the clock is read again
+ * @share: packets that may share a reading
+ */
+struct zrtt_clock {
+	u64 ns;
+	u32 jiffies;
+	u32 until;
+	u32 share;
+};
+
+/**
+ * struct zrtt_departures - what left the queue, by epoch
+ * @epoch: the epoch that the clock was last read in
+ * @bytes: bytes dequeued before it
+ * @pkts: packets dequeued before it
+ * @rate: bytes dequeued in the epoch before it
+ * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
+ */
+struct zrtt_departures {
+	u32 epoch;
+	u64 bytes;
+	u64 pkts;
+	u64 rate;
+	u32 most;
+};
+
+/**
+ * struct zrtt_sched_data - private data of a qdisc
+ * @params: what the user set
+ * @vars: what the algorithm learnt
+ * @stats: what it counted
+ * @net: connections that are timed by timestamps, NULL = timestamps are off
+ * @names: addresses of the flows, one per slot, NULL = nobody asked for them
+ * @key: of the flow hash
+ * @rnd: state of the random number generator
+ * @backlog_pkts: packets queued, segments of GSO packets counted
+ * @limit: most of them, at the link's present rate
+ * @memory: bytes of memory that they take
+ * @trim: a limit was lowered below that, packets are to be dropped
+ * @clock: of arrivals
+ * @dequeue_jiffies: the jiffy in which zrtt_dequeue_clock() ran last; jiffies - 1 = it runs
+ *	for the next packet, too
+ * @sent: what left the queue
+ * @wanted: what @params make us look for in packets
+ * @names_or_strip: @names or the removal of hints is on
+ * @handshake_flag: TCP flag of the packets that begin a handshake's timing
+ * @shaper: when the next packet may leave
+ * @watchdog: wakes the device when the shaper lets a packet leave
+ * @seen: the packet that is being enqueued; here, as kernels clear their stack
+ * @head: copy of its first bytes if its headers are not in one piece
+ */
+struct zrtt_sched_data {
+	struct zrtt_params params;
+	struct zrtt_vars vars;
+	struct zrtt_stats stats;
+	struct zrtt_net *net;
+	struct zrtt_name *names;
+	struct zrtt_hash_key key;
+	u32 rnd;
+	u32 backlog_pkts;
+	u32 limit;
+	u32 memory;
+	bool trim;
+	struct zrtt_clock clock;
+	u32 dequeue_jiffies;
+	struct zrtt_departures sent;
+	struct zrtt_wanted wanted;
+	bool names_or_strip;
+	u8 handshake_flag;
+	struct zrtt_shaper shaper;
+	struct qdisc_watchdog watchdog;
+	struct zrtt_dissected seen;
+	u8 head[ZRTT_PACKET_BYTES];
+};
+
+/* The RTT measurement that starts when a packet leaves the queue. */
+enum zrtt_timing {
+	ZRTT_TIMES_NOTHING,
+	ZRTT_TIMES_HANDSHAKE,
+	ZRTT_TIMES_HALF,		/* by timestamps, of direction 0 ... */
+	ZRTT_TIMES_OTHER_HALF,		/* ... or 1 */
+};
+
+/**
+ * struct zrtt_skb_cb - what a queued packet carries
+ * @enqueue_ns: when it came
+ * @tag: with @times, hash of the flow or of the connection
+ * @segs: packets it counts for
+ * @times: enum zrtt_timing
+ */
+struct zrtt_skb_cb {
+	u64 enqueue_ns;
+	u32 tag;
+	u16 segs;
+	u8 times;
+};
+
+static inline struct zrtt_skb_cb *zrtt_cb(const struct sk_buff *skb)
+{
+	qdisc_cb_private_validate(skb, sizeof(struct zrtt_skb_cb));
+	return (struct zrtt_skb_cb *)qdisc_skb_cb(skb)->data;
+}
+
+/* A linear congruential generator (Knuth, Lewis): spacing marks needs speed, not
+ * secrecy. Its high bits are the random ones, and the ones that are used.
+ */
+static inline u32 zrtt_random(struct zrtt_sched_data *q)
+{
+	q->rnd = q->rnd * 1664525 + 1013904223;
+	return q->rnd;
+}
+
+#endif

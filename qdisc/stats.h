@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Statistics, and the live flows as classes.
+ */
+#ifndef _ZRTT_STATS_H
+#define _ZRTT_STATS_H
+
+#include <net/gen_stats.h>
+#include <net/netlink.h>
+#include <net/sch_generic.h>
+
+#include <linux/pkt_sched_zrtt.h>
+
+#include "sched.h"
+
+/* A rate per epoch, per second. */
+static u64 zrtt_per_second(u64 per_epoch)
+{
+	return per_epoch * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
+}
+
+static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_table *table = &q->vars.table;
+	const struct zrtt_stats *stats = &q->stats;
+	struct tc_zrtt_xstats st;
+	u32 with_rtt;
+
+	sch_tree_lock(sch);
+	with_rtt = table->live - table->by_source[ZRTT_RTT_NONE];
+	st = (struct tc_zrtt_xstats) {
+		.packets_in = stats->packets_in,
+		.ecn_mark = stats->ecn_mark,
+		.drop_mark = stats->drop_mark,
+		.drop_limit = stats->drop_limit,
+		.purged = stats->purged,
+		.hint_ok = stats->hint_ok,
+		.hint_bad = stats->hint_bad,
+		.hint_clamped = stats->hint_clamped,
+		.hint_stripped = stats->hint_stripped,
+		.idle_events = stats->idle_events,
+		.overflow_events = stats->overflow_events,
+		.evicted = table->evicted,
+		.prob = q->vars.ctl.p_q30,
+		.alpha = q->vars.law.alpha_q16,
+		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
+		.rtt_avg_us = with_rtt ? div_u64(table->sum_rtt_us, with_rtt) : 0,
+		.flows = table->live,
+		.flows_hinted = table->by_source[ZRTT_RTT_HINT],
+		.flows_handshake = table->by_source[ZRTT_RTT_HANDSHAKE],
+		.backlog_packets = q->backlog_pkts,
+		.memory_used = q->memory,
+		.limit_now = q->limit,
+		.maxq = stats->maxq,
+		.dq_rate = min_t(u64, zrtt_per_second(q->sent.rate), U32_MAX),
+		.drop_late = stats->drop_late,
+		.flows_marked = table->by_source[ZRTT_RTT_MARK],
+		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
+		.dq_rate64 = zrtt_per_second(q->sent.rate),
+	};
+	sch_tree_unlock(sch);
+	return gnet_stats_copy_app(d, &st, sizeof(st));
+}
+
+/* Live flows as classes */
+
+static struct zrtt_flow *zrtt_class_flow(struct Qdisc *sch, unsigned long cl)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return &q->vars.table.slots[cl - 1];
+}
+
+static u32 zrtt_classes(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return min_t(u32, q->params.flows, TC_ZRTT_CLASSES_MAX);
+}
+
+static unsigned long zrtt_class_find(struct Qdisc *sch, u32 classid)
+{
+	unsigned long cl = TC_H_MIN(classid);
+
+	return cl && cl <= zrtt_classes(sch) && zrtt_class_flow(sch, cl)->live ? cl : 0;
+}
+
+static struct Qdisc *zrtt_class_leaf(struct Qdisc *sch, unsigned long cl)
+{
+	return NULL;
+}
+
+/* Flows come and go meanwhile: no lock is held from one to the next. */
+static void zrtt_class_walk(struct Qdisc *sch, struct qdisc_walker *arg)
+{
+	u32 i, classes = zrtt_classes(sch);
+
+	for (i = arg->skip; i < classes && !arg->stop; i++) {
+		if (zrtt_class_flow(sch, i + 1)->live &&
+		    arg->fn(sch, i + 1, arg) < 0) {
+			arg->stop = 1;
+			break;
+		}
+	}
+	arg->count = i;
+}
+
+static int zrtt_class_dump_name(struct sk_buff *skb, const struct zrtt_name *name)
+{
+	u32 len = zrtt_name_addr_bytes(name);
+
+	if (nla_put_u8(skb, TCA_ZRTT_FLOW_PROTOCOL, name->proto) ||
+	    nla_put(skb, TCA_ZRTT_FLOW_SRC, len, name->source) ||
+	    nla_put(skb, TCA_ZRTT_FLOW_DST, len, name->dest))
+		return -EMSGSIZE;
+	if (!name->has_ports)
+		return 0;
+	return nla_put(skb, TCA_ZRTT_FLOW_SPORT, 2, name->ports) ?:
+	       nla_put(skb, TCA_ZRTT_FLOW_DPORT, 2, name->ports + 2);
+}
+
+static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb,
+			   struct tcmsg *tcm)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_name name = {};
+	struct zrtt_flow flow;
+	struct nlattr *opts;
+	u64 p_q30;
+
+	sch_tree_lock(sch);
+	flow = *zrtt_class_flow(sch, cl);
+	p_q30 = zrtt_probability(&q->vars, &flow);
+	if (q->names && q->names[cl - 1].tag == flow.tag)
+		name = q->names[cl - 1];
+	sch_tree_unlock(sch);
+
+	tcm->tcm_handle |= TC_H_MIN(cl);
+	opts = nla_nest_start_noflag(skb, TCA_OPTIONS);
+	if (!opts)
+		return -EMSGSIZE;
+	if (nla_put_u32(skb, TCA_ZRTT_FLOW_RTT, flow.rtt_us) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_SOURCE, flow.source) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE, zrtt_per_second(flow.rate),
+			      TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_PROB, min_t(u64, p_q30, ZRTT_P_ONE)) ||
+	    (name.version && zrtt_class_dump_name(skb, &name))) {
+		nla_nest_cancel(skb, opts);
+		return -EMSGSIZE;
+	}
+	return nla_nest_end(skb, opts);
+}
+
+static const struct Qdisc_class_ops zrtt_class_ops = {
+	.leaf	= zrtt_class_leaf,
+	.find	= zrtt_class_find,
+	.walk	= zrtt_class_walk,
+	.dump	= zrtt_class_dump,
+};
+
+#endif
