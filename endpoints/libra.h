@@ -9,24 +9,24 @@
 #define LIBRA_LOG2_E		94548U		/* log2(e), Q16 */
 #define LIBRA_KBPS_PER_MBPS	1000U
 #define LIBRA_KBPS_OF_RATE	8000ULL		/* kbit/s of a byte per us */
-/* An ACK has less than a 16th of the bytes that it is for: a queue on its way back of 16
- * times what the pair took may have squeezed the pair.
+/* An ACK has less than a 16th of the bytes that it acknowledges: a queue on the return path
+ * that takes 16 times as long as the pair may have compressed the pair.
  */
-#define LIBRA_SQUEEZE		16U
-/* Of a pair: TCP stamps what it sends at one go with one time. */
+#define LIBRA_COMPRESSION		16U
+/* Segments of a pair: TCP stamps what it sends in one burst with one time. */
 #define LIBRA_TOGETHER_US	1
-/* No receiver holds an ACK back for less: Linux's timer is 40 ms, less a tick of 10. */
+/* Delayed ACKs take at least this: Linux's timer is 40 ms, less a tick of 10 ms. */
 #define LIBRA_PROMPT_US		(25U * CC_US_PER_MS)
 
 /**
  * struct libra_probe - CapProbe: the capacity of the narrow link from packet pairs
- * @acked_us:		when the last ACK came
+ * @acked_us:		arrival time of the last ACK
  * @rtt_us:		RTT of its last segment
- * @bytes:		what it acknowledged, 0 if it starts no pair
- * @least_sum_us:	least sum of the two RTTs of a pair, 0 if the next pair is believed
+ * @bytes:		bytes it acknowledged, 0 if it starts no pair
+ * @least_sum_us:	least sum of the two RTTs of a pair, 0 if the next pair is accepted
  * @first_us:		the first of these
  * @apart_us:		time between its ACKs
- * @capacity_kbps:	kbit/s by that pair, 0 before there is one
+ * @capacity_kbps:	estimate of that pair, 0 before the first pair
  */
 struct libra_probe {
 	u32	acked_us;
@@ -39,12 +39,12 @@ struct libra_probe {
 };
 
 /**
- * libra_prompt() - whether the receiver sent an ACK at once
- * @probe: what is known
+ * libra_prompt() - whether the receiver sent an ACK without delay
+ * @probe: state of the estimator
  * @now_us: time, may wrap
  * @segments: full segments acknowledged
  *
- * It does for two; a lone one may wait for the next or a timer.
+ * Two segments are acknowledged at once; a single one may wait for the next, or a timer.
  */
 static inline bool libra_prompt(const struct libra_probe *probe, u32 now_us, u32 segments)
 {
@@ -52,42 +52,42 @@ static inline bool libra_prompt(const struct libra_probe *probe, u32 now_us, u32
 }
 
 /**
- * libra_believe() - whether a pair tells better than the one before
- * @probe: what is known, of the new pair the first RTT
- * @kbps: what the new pair says
- * @sum_us: its RTTs
+ * libra_pair_is_better() - whether a pair gives a better estimate than the one before
+ * @probe: state of the estimator, with the first RTT of the new pair
+ * @kbps: estimate of the new pair
+ * @sum_us: sum of its RTTs
  * @min_us: the least RTT so far
  *
- * That of the lesser sum does, unless one says 16 times what the other does: it was
- * squeezed, if it met a queue of that length.
+ * The pair with the lesser sum does, unless one estimate is 16 times the other: that pair
+ * was compressed, if it met a queue of that length.
  */
-static inline bool libra_believe(const struct libra_probe *probe, u64 kbps, u32 sum_us,
-				 u32 min_us)
+static inline bool libra_pair_is_better(const struct libra_probe *probe, u64 kbps, u32 sum_us,
+					u32 min_us)
 {
-	u64 squeezed_us = (u64)probe->apart_us * LIBRA_SQUEEZE;
+	u64 compressed_us = (u64)probe->apart_us * LIBRA_COMPRESSION;
 
 	if (!probe->least_sum_us)
 		return true;
-	if (kbps > (u64)probe->capacity_kbps * LIBRA_SQUEEZE)
+	if (kbps > (u64)probe->capacity_kbps * LIBRA_COMPRESSION)
 		return false;
-	if (kbps * LIBRA_SQUEEZE < probe->capacity_kbps &&
-	    probe->first_us > min_us + squeezed_us)
+	if (kbps * LIBRA_COMPRESSION < probe->capacity_kbps &&
+	    probe->first_us > min_us + compressed_us)
 		return true;
 	return sum_us < probe->least_sum_us;
 }
 
 /**
- * libra_probe() - learn from an ACK
- * @probe: what is known
+ * libra_probe() - update the estimator with an ACK
+ * @probe: state of the estimator
  * @now_us: time, may wrap
  * @rtt_us: RTT of the last segment acknowledged
  * @min_us: the least so far
- * @bytes: of all segments acknowledged, 0 if this ACK is of no use
+ * @bytes: of all segments acknowledged, 0 if this ACK is unusable
  *
- * A pair is the last segments of two ACKs in a row for as many bytes, sent together.
+ * A pair is the last segments of two consecutive ACKs for as many bytes, sent together.
  * The second and those acknowledged with it took the time between the two ACKs on the
- * narrow link. A pair that met a queue took longer, so the pair of the least sum of
- * delays is believed.
+ * narrow link. A pair that met a queue took longer, so the pair with the least sum of
+ * delays is used.
  */
 static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us,
 			       u32 min_us, u32 bytes)
@@ -100,7 +100,7 @@ static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us
 	    sent_apart_us <= LIBRA_TOGETHER_US) {
 		u64 kbps = div_u64(bytes * LIBRA_KBPS_OF_RATE, apart_us);
 
-		if (libra_believe(probe, kbps, sum_us, min_us)) {
+		if (libra_pair_is_better(probe, kbps, sum_us, min_us)) {
 			probe->least_sum_us = sum_us;
 			probe->first_us = probe->rtt_us;
 			probe->apart_us = apart_us;
@@ -113,14 +113,14 @@ static inline void libra_probe(struct libra_probe *probe, u32 now_us, u32 rtt_us
 }
 
 /**
- * libra_doubt() - no longer believe in a capacity that the connection itself outruns
- * @probe: what is known
- * @bytes: delivered, of which a quarter may be an error of measurement
+ * libra_distrust_capacity() - discard an estimate that the connection itself exceeds
+ * @probe: state of the estimator
+ * @bytes: delivered; a quarter may be measurement error
  * @interval_us: within this time
  *
- * Its pair met others, or the path has changed.
+ * The pair met other packets, or the path has changed.
  */
-static inline void libra_doubt(struct libra_probe *probe, u64 bytes, u32 interval_us)
+static inline void libra_distrust_capacity(struct libra_probe *probe, u64 bytes, u32 interval_us)
 {
 	u64 least = bytes * LIBRA_KBPS_OF_RATE;
 

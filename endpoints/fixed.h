@@ -22,7 +22,7 @@
 #define CC_Q30		30
 #define CC_Q30_ONE	0x40000000U
 #define CC_LN2_Q30	744261118U	/* ln 2 */
-/* The first term left out is (ln 2)^8 / 8!, 1.3 millionths. */
+/* The first omitted term is (ln 2)^8 / 8!, 1.3e-6. */
 #define CC_EXP2_TERMS	7
 
 #define CC_MIN_WINDOW	2U		/* segments after a loss, as New Reno's */
@@ -36,7 +36,7 @@
  *
  * One bit of the result for each squaring of the mantissa, so no table.
  *
- * Return: log2(x), Q16, cut; 0 .. 32.
+ * Return: log2(x), Q16, rounded down; 0 .. 32.
  */
 static inline s32 cc_log2(u32 x)
 {
@@ -85,13 +85,13 @@ static inline u64 cc_exp2(s32 x)
 
 /**
  * cc_credit() - whole segments of an increase of the window
- * @part:	what earlier increases left over, of a segment, Q32
+ * @part:	fraction of a segment left over from earlier increases, Q32
  * @acked:	segments acknowledged
  * @increase:	of the window per round trip, in segments, Q32
  *
  * For tcp_cong_avoid_ai(), which adds a segment for each window of credit: with
- * an increase of one, credit is what was acknowledged, as in Reno. Nothing is
- * lost by rounding, as @part carries it on.
+ * an increase of one, credit is what was acknowledged, as in Reno. @part
+ * carries the rounding error over.
  *
  * Return: acked * increase, at most S32_MAX so that a sum of two fits.
  */

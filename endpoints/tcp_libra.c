@@ -12,19 +12,21 @@
  *
  * T is the RTT of this ACK, Tmin and Tmax are the least and the largest of the
  * connection, in seconds; C is the capacity of the path's narrow link in Mbit/s, by
- * CapProbe's packet pairs: those that TCP sends anyway, as the ACKs return. Until a
- * pair was seen the increase is New Reno's; slow start and recovery always are.
+ * CapProbe's packet pairs, taken from the segments that TCP sends anyway. Until the
+ * first pair the increase is New Reno's; slow start and recovery always are.
  */
-#include <linux/inet_diag.h>
 #include <linux/module.h>
 
 #include "libra.h"
 #include "reno.h"
 
+#define CREATE_TRACE_POINTS
+#include "trace_libra.h"
+
 /**
  * struct libra - state of a connection; RTTs are 0 before the first
  * @probe:	the narrow link's capacity
- * @part:	of a segment not yet credited, Q32
+ * @part:	fraction of a segment not yet credited, Q32
  * @acked_seq:	first sequence number after the last ACK
  * @rtt_us:	last RTT
  * @min_us:	least RTT
@@ -70,7 +72,7 @@ static void libra_learn_rtt(struct libra *ca, u32 rtt_us)
 	ca->max_us = max(ca->max_us, ca->rtt_us);
 }
 
-/* Of an ACK that may be one of a pair's, 0 of others. Small segments would be timed badly. */
+/* Bytes of an ACK that may belong to a pair, else 0: small segments are timed inaccurately. */
 static u32 libra_pair_bytes(const struct sock *sk, u32 now_us, u32 segments)
 {
 	const struct libra *ca = inet_csk_ca(sk);
@@ -81,6 +83,17 @@ static u32 libra_pair_bytes(const struct sock *sk, u32 now_us, u32 segments)
 	    !libra_prompt(&ca->probe, now_us, segments))
 		return 0;
 	return segments * cc_packet_bytes(sk);
+}
+
+static u32 libra_penalty_now(const struct libra *ca)
+{
+	return libra_penalty(ca->rtt_us, ca->min_us, ca->max_us, READ_ONCE(k2_milli));
+}
+
+static u32 libra_alpha_now(const struct libra *ca)
+{
+	return libra_alpha(ca->probe.capacity_kbps, libra_penalty_now(ca),
+			   READ_ONCE(k1_milli));
 }
 
 static void libra_pkts_acked(struct sock *sk, const struct ack_sample *sample)
@@ -97,19 +110,11 @@ static void libra_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	}
 	ca->acked_seq = tp->snd_una;
 	libra_probe(&ca->probe, now_us, ca->rtt_us, ca->min_us, bytes);
-	libra_doubt(&ca->probe, (u64)tp->rate_delivered * cc_packet_bytes(sk),
-		    tp->rate_interval_us);
-}
-
-static u32 libra_penalty_now(const struct libra *ca)
-{
-	return libra_penalty(ca->rtt_us, ca->min_us, ca->max_us, READ_ONCE(k2_milli));
-}
-
-static u32 libra_alpha_now(const struct libra *ca)
-{
-	return libra_alpha(ca->probe.capacity_kbps, libra_penalty_now(ca),
-			   READ_ONCE(k1_milli));
+	libra_distrust_capacity(&ca->probe, (u64)tp->rate_delivered * cc_packet_bytes(sk),
+				tp->rate_interval_us);
+	if (trace_libra_ack_enabled())
+		trace_libra_ack(sk, ca->probe.capacity_kbps, libra_alpha_now(ca),
+				libra_penalty_now(ca), ca->rtt_us, ca->min_us, ca->max_us);
 }
 
 static u64 libra_increase_now(struct sock *sk)
@@ -137,31 +142,11 @@ static u32 libra_reduced_window(struct sock *sk)
 			      READ_ONCE(t1_ms));
 }
 
-/* There is no free kind of attribute, and BBR's has the right fields. */
-static size_t libra_get_info(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)
-{
-	const struct libra *ca = inet_csk_ca(sk);
-	u64 capacity = (u64)ca->probe.capacity_kbps * 1000 / BITS_PER_BYTE;
-
-	if (!(ext & (1 << (INET_DIAG_BBRINFO - 1) | 1 << (INET_DIAG_VEGASINFO - 1))))
-		return 0;
-	info->bbr = (struct tcp_bbr_info) {
-		.bbr_bw_lo	 = (u32)capacity,
-		.bbr_bw_hi	 = (u32)(capacity >> 32),
-		.bbr_min_rtt	 = ca->min_us,
-		.bbr_pacing_gain = libra_alpha_now(ca) >> 8,	/* Q16 to Q8 */
-		.bbr_cwnd_gain	 = libra_penalty_now(ca) >> 8,
-	};
-	*attr = INET_DIAG_BBRINFO;
-	return sizeof(info->bbr);
-}
-
 static struct tcp_congestion_ops tcp_libra __read_mostly = {
 	.ssthresh	= libra_reduced_window,
 	.cong_avoid	= libra_cong_avoid,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.pkts_acked	= libra_pkts_acked,
-	.get_info	= libra_get_info,
 
 	.owner		= THIS_MODULE,
 	.name		= "libra",

@@ -11,7 +11,7 @@
  *
  * with HighSpeed TCP's a() and b(), w growing by one segment per round trip at
  * least and doubling at most, b() between 0.1 and 0.5. So flows of the same rate
- * gain the same rate per second whatever their RTTs. A slow flow does as Reno:
+ * gain the same rate per second whatever their RTTs. A slow flow behaves like Reno:
  * its a() is 1, its b() 0.5. All else is New Reno's.
  */
 #include <linux/module.h>
@@ -21,13 +21,13 @@
 
 /**
  * struct nrhstcp - state of a connection
- * @part:	of a segment not yet credited, Q32
+ * @part:	fraction of a segment not yet credited, Q32
  */
 struct nrhstcp {
 	u32	part;
 };
 
-/* Smoothed; before there is one, that of HighSpeed TCP itself. */
+/* The smoothed RTT; before the first sample, 100 ms, which gives HighSpeed TCP itself. */
 static u32 nrhstcp_rtt_us(const struct sock *sk)
 {
 	return tcp_sk(sk)->srtt_us >> 3 ?: 100 * USEC_PER_MSEC;

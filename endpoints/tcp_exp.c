@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * EXP-TCP: a window that grows exponentially above where it fell to.
+ * EXP-TCP: exponential growth of the window above its value after the last loss.
  *
  * S. Jin, D. Liu: "Exponential TCP (EXP-TCP): Decoupling End-to-End Efficiency
  * and Fairness Control in High BDP Networks", PFLDnet 2007.
@@ -9,8 +9,8 @@
  *	each ACK	w += gamma (1 - w0/w + sqrt(w0)/w)
  *
  * The increase of a round trip, gamma (w - w0 + sqrt(w0)), grows with itself, so
- * any free bandwidth is found in time logarithmic in it; it starts from the square
- * root of the window, so of two flows the one that has less gains relatively more.
+ * free bandwidth is taken in logarithmic time. It starts from the square root of the
+ * window, so of two flows the smaller one gains relatively more.
  * All else is New Reno's.
  */
 #include <linux/math.h>
@@ -21,7 +21,7 @@
 
 /**
  * struct exp - state of a connection
- * @part:	of a segment not yet credited, Q32
+ * @part:	fraction of a segment not yet credited, Q32
  * @w0:		window whose square root is known, segments
  * @root_q16:	that root
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the congestion controls have in common: all but the increase is New Reno's. */
+/* Common part of the congestion controls: everything but the increase is New Reno's. */
 #ifndef _CC_RENO_H
 #define _CC_RENO_H
 
@@ -7,7 +7,7 @@
 
 #include "fixed.h"
 
-/* Of a full segment, TCP's and IP's headers and options included. */
+/* Bytes of a full segment, with the headers and options of TCP and IP. */
 static inline u32 cc_packet_bytes(const struct sock *sk)
 {
 	const struct inet_connection_sock *icsk = inet_csk(sk);
@@ -18,11 +18,11 @@ static inline u32 cc_packet_bytes(const struct sock *sk)
 }
 
 /**
- * cc_cong_avoid() - New Reno's growth of the window, by another increase
+ * cc_cong_avoid() - New Reno's window growth with another increase
  * @sk:		the socket
  * @acked:	segments acknowledged
- * @part:	left over from the last increase, see cc_credit()
- * @increase:	tells segments per round trip, Q32, in congestion avoidance
+ * @part:	fraction left over from the last increase, see cc_credit()
+ * @increase:	gives segments per round trip, Q32, in congestion avoidance
  */
 static inline void cc_cong_avoid(struct sock *sk, u32 acked, u32 *part,
 				 u64 (*increase)(struct sock *sk))

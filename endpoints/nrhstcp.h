@@ -3,7 +3,7 @@
  * NR-HSTCP's window arithmetic: HighSpeed TCP's functions (RFC 3649) of the window
  * that a flow of the same rate would have at 100 ms and 1500-byte packets.
  *
- * All factors are powers and products, so it is reckoned in logarithms.
+ * All factors are powers and products, so logarithms are used.
  */
 #ifndef _CC_NRHSTCP_H
 #define _CC_NRHSTCP_H
@@ -55,8 +55,8 @@ static inline u32 nrhstcp_b(s32 log2_norm)
  * @bytes: of a packet
  * @rtt_us: round-trip time
  *
- * a(w) = w^2 p(w) 2 b(w) / (2 - b(w)), p(w) = 0.078 / w^1.2, also of a window below
- * Low_Window: that is why a slow flow does as Reno.
+ * a(w) = w^2 p(w) 2 b(w) / (2 - b(w)), p(w) = 0.078 / w^1.2, also for a window below
+ * Low_Window, which makes a slow flow behave like Reno.
  *
  * Return: segments per round trip, Q32, at least 1 and at most @cwnd.
  */
