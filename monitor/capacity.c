@@ -23,7 +23,7 @@ static struct nlmsghdr *find(const struct reply *reply, int ifindex, __u32 handl
 	return NULL;
 }
 
-/* Classes that cannot be read shape nothing, as far as is known. */
+/* Classes that cannot be read count as not shaping. */
 static void read_classes(struct shapers *shapers, int ifindex, __u32 handle)
 {
 	const struct tcmsg which = { .tcm_ifindex = ifindex, .tcm_parent = handle };

@@ -6,11 +6,11 @@
 #include "reply.h"
 
 /**
- * struct shapers - where capacity_of() looks for them
+ * struct shapers - where capacity_of() looks for shapers
  * @qdiscs: all qdiscs
- * @classes: those of the qdisc asked last, as there may be a zrtt in each of many
+ * @classes: those of the qdisc read last, a cache for a qdisc with many zrtt below it
  * @ifindex: of that qdisc
- * @handle: of that qdisc, 0 = none was asked yet
+ * @handle: of that qdisc, 0 = none was read yet
  */
 struct shapers {
 	const struct reply *qdiscs;
@@ -20,9 +20,9 @@ struct shapers {
 };
 
 /**
- * capacity_of() - what a qdisc may send at most
+ * capacity_of() - the rate limit of a qdisc
  * @instance: the qdisc
- * @shapers: of all qdiscs; its classes are the caller's to free
+ * @shapers: of all qdiscs; the caller frees its classes
  *
  * Its own bandwidth, or that of the nearest shaper above it, or the link's.
  *

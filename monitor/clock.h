@@ -2,7 +2,7 @@
 #ifndef _MONITOR_CLOCK_H
 #define _MONITOR_CLOCK_H
 
-/* Return: seconds on a clock that nobody sets. */
+/* Return: seconds on the monotonic clock. */
 double clock_s(void);
 
 /* Sleep until clock_s() is @at_s. */

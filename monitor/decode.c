@@ -12,7 +12,7 @@
 
 /*
  * Attributes are parsed without a policy, which would refuse the whole message
- * for one attribute that another version of the kernel made differently.
+ * for one attribute that another kernel version encodes differently.
  */
 struct object {
 	struct tcmsg *tcm;
@@ -58,6 +58,8 @@ static void decode_stats(struct nlattr *nest, struct instance *instance)
 	TAKE(instance->queue, stats[TCA_STATS_QUEUE]);
 	/* The structure only grows: shorter is older, longer is newer. */
 	nla_memcpy(&instance->xstats, stats[TCA_STATS_APP], sizeof(instance->xstats));
+	if (!instance->xstats.dq_rate64)
+		instance->xstats.dq_rate64 = instance->xstats.dq_rate;
 }
 
 static __u32 flows_unknown(const struct tc_zrtt_xstats *st)

@@ -10,7 +10,7 @@
 #define DEVICE_TEXT_MAX	(4 * IF_NAMESIZE)
 
 /**
- * device_name() - how a device is called
+ * device_name() - the name of a device
  * @ifindex: the device
  * @name: of DEVICE_TEXT_MAX bytes; all but printable ASCII becomes \xNN, as a name
  *	may have any bytes and goes to terminals, JSON and Prometheus

@@ -21,7 +21,7 @@ static const char *const sources[] = {
 	[TC_ZRTT_SOURCE_HANDSHAKE]  = "handshake",
 };
 
-/* The largest first; by class where they are equal, so that lists stand still. */
+/* Largest first; equal ones by class, so that the order is stable. */
 static int compare(__u64 a, __u64 b, const struct flow *x, const struct flow *y)
 {
 	if (a != b)
@@ -69,7 +69,7 @@ void flows_sort(struct snapshot *snapshot, enum order order)
 	}
 }
 
-/* A newer kernel may know more of them. */
+/* A newer kernel may have more sources. */
 const char *flow_source(const struct flow *flow)
 {
 	return flow->source < sizeof(sources) / sizeof(*sources) ?

@@ -11,13 +11,13 @@ enum order {
 	ORDERS,
 };
 
-/* How they are called: "rate", "rtt", "prob". */
+/* Names of the orders: "rate", "rtt", "prob". */
 extern const char *const order_words[ORDERS];
 
 /* Sort the flows of each instance, the largest first. */
 void flows_sort(struct snapshot *snapshot, enum order order);
 
-/* Return: where the RTT of a flow comes from, in a word. */
+/* Return: the RTT source of a flow, as a word. */
 const char *flow_source(const struct flow *flow);
 
 /* The name in /etc/protocols or, as tc, ipproto-N; to TEXT_MAX bytes, returned. */

@@ -8,7 +8,7 @@
 #define HISTOGRAM_BUCKETS	15	/* the last one has no bound */
 
 /**
- * struct histogram - how the RTTs of live flows are spread
+ * struct histogram - distribution of the RTTs of live flows
  * @flows: by bucket: RTTs up to its bound and above that of the one before
  * @known: flows in all buckets
  * @sum_us: of their RTTs

@@ -28,9 +28,9 @@ bool http_parse_endpoint(const char *text, struct endpoint *endpoint);
 /**
  * http_serve() - answer GET /metrics, for ever
  * @endpoint: where to listen
- * @devices: that are of interest
+ * @devices: devices to report
  *
- * Returns only if it cannot listen, having said why.
+ * Returns only if it cannot listen, after a message.
  */
 void http_serve(const struct endpoint *endpoint, const struct devices *devices);
 

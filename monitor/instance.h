@@ -16,7 +16,7 @@
  * struct flow - a live flow, which is a class of its qdisc
  * @handle: of the class
  * @rtt_us: RTT_i, 0 = none known
- * @source: where it comes from, enum tc_zrtt_source
+ * @source: its source, enum tc_zrtt_source
  * @rate: of its arrivals, bytes per second
  * @prob: P_i, Q30
  * @address_len: bytes of each address, 0 = the qdisc remembers none
@@ -43,12 +43,12 @@ struct flow {
  * struct instance - a zrtt qdisc, as the kernel describes it
  * @dev: name of the device, printable
  * @packets: sent, as @bytes
- * @queue: of the qdisc core: drops, backlog
+ * @queue: statistics of the qdisc core: drops, backlog
  * @xstats: of zrtt itself
  * @flows_unknown: live flows without an RTT
  * @target_us: sojourn aimed at
  * @bandwidth: its own shaper's, bytes per second, 0 = none
- * @capacity: what it may send at most, bytes per second, 0 = not known
+ * @capacity: its rate limit, bytes per second, 0 = not known
  */
 struct instance {
 	int ifindex;

@@ -88,7 +88,7 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "qlen", instance->queue.qlen);
 	print_fraction(out, "prob", (double)st->prob / TC_ZRTT_P_ONE);
 	print_count(out, "delay_us", st->delay_us);
-	print_count(out, "dq_rate", st->dq_rate);
+	print_count(out, "dq_rate", st->dq_rate64);
 	print_count(out, "packets_in", st->packets_in);
 	print_count(out, "drop_limit", st->drop_limit);
 	print_count(out, "drop_mark", st->drop_mark);
@@ -111,6 +111,8 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "drop_late", st->drop_late);
 	print_count(out, "purged", st->purged);
 	print_count(out, "backlog_packets", st->backlog_packets);
+	print_count(out, "memory_used", st->memory_used);
+	print_count(out, "limit_now", st->limit_now);
 	if (instance->capacity)
 		print_count(out, "capacity", instance->capacity);
 }

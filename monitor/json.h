@@ -10,7 +10,7 @@
  * json_print() - a line of JSON for each instance
  * @out: where to
  * @snapshot: what to print, flows in the order wanted
- * @flows: print so many of an instance's flows at most; below 0 = no list of flows
+ * @flows: most flows to print per instance; negative = no list of flows
  */
 void json_print(FILE *out, const struct snapshot *snapshot, long flows);
 

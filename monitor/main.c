@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zrtt-mon	what zrtt queues do, for people and for monitoring, see zrtt-mon(8).
+ * zrtt-mon	shows zrtt queues to people and to monitoring systems, see zrtt-mon(8).
  *
- * It reads what the kernel tells everyone by netlink, needs no privilege and
- * changes nothing.
+ * It reads unprivileged netlink statistics and changes nothing.
  */
 #include <err.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ static void flush(void)
 		err(EXIT_TROUBLE, "standard output");
 }
 
-/* Each text is of what happened since the reading before it. */
+/* Each text covers the time since the previous reading. */
 static size_t print_text(const struct options *options)
 {
 	struct snapshot before, now;
@@ -79,7 +78,7 @@ static size_t print_json(const struct options *options)
 	}
 }
 
-/* The file is written even if there is no zrtt: what it said before is not true any more. */
+/* Write the file even without any zrtt: its old contents would be stale. */
 static size_t print_prometheus(const struct options *options)
 {
 	struct snapshot snapshot;

@@ -7,12 +7,12 @@
 #include "reply.h"
 
 /**
- * netlink_dump() - ask the kernel for all qdiscs or classes
- * @reply: what it said; its former contents are lost
+ * netlink_dump() - read all qdiscs or classes from the kernel
+ * @reply: the messages; previous contents are discarded
  * @type: RTM_GETQDISC or RTM_GETTCLASS
  * @which: the rest of the request
  *
- * What changed while it was read is read again.
+ * An inconsistent dump is repeated.
  *
  * Return: NULL, or why there is no reply
  */

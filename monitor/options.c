@@ -23,6 +23,30 @@ static const char usage[] =
 	"       zrtt-mon { --help | --version }\n"
 	"ORDER := { rate | rtt | prob }\n";
 
+static const char help[] =
+	"\n"
+	"Shows what the zrtt queues of this network namespace do: a live view on a\n"
+	"terminal, otherwise the view once, as text. Changes nothing.\n"
+	"\n"
+	"  DEV ...                  only the queues of these devices; otherwise all\n"
+	"  -i, --interval SECONDS   between readings, from 0.1 on; default 1\n"
+	"  -n, --count COUNT        end after that many readings; default: go on\n"
+	"  -f, --flows[=N], -f[N]   list the first N flows of each queue, or all;\n"
+	"                           default: the view as many as fit, text 10, -j none\n"
+	"  -s, --sort ORDER         first the flows of the highest rate (default), the\n"
+	"                           longest RTT (rtt) or the largest P_i (prob)\n"
+	"  -j, --json               print an object of JSON per reading and queue\n"
+	"      --prometheus[=FILE]  print metrics for Prometheus once, or put them into\n"
+	"                           FILE at once and whole\n"
+	"      --listen [ADDRESS:]PORT\n"
+	"                           serve these metrics by HTTP; by default to this\n"
+	"                           host only\n"
+	"  -h, --help               print this\n"
+	"  -V, --version            print the version\n"
+	"\n"
+	"Keys of the view: q quit, p pause, r, t, P sort by rate, RTT, P_i.\n"
+	"Manual: zrtt-mon(8)\n";
+
 enum {
 	OPTION_PROMETHEUS = 1,
 	OPTION_LISTEN,
@@ -124,12 +148,13 @@ static void parse_option(struct options *options, int option)
 		break;
 	case 'h':
 		fputs(usage, stdout);
+		fputs(help, stdout);
 		exit(EXIT_SUCCESS);
 	case 'V':
 		puts("zrtt-mon " ZRTT_MON_VERSION);
 		exit(EXIT_SUCCESS);
 	default:
-		/* getopt_long() has said why. */
+		/* getopt_long() has printed the reason. */
 		fputs(usage, stderr);
 		exit(EXIT_TROUBLE);
 	}

@@ -14,12 +14,12 @@ enum form {
 
 /**
  * struct options - the command line
- * @form: what to do
- * @devices: that are of interest
+ * @form: form of the output
+ * @devices: devices to show
  * @interval_s: between readings
  * @count: of readings, 0 = for ever
  * @order: of flows
- * @flows: to show at most of each instance, below 0 = not said
+ * @flows: most flows to show per instance, negative = not given
  * @file: for FORM_PROMETHEUS, NULL = standard output
  * @endpoint: for FORM_LISTEN
  */

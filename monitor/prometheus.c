@@ -38,7 +38,7 @@ static const struct metric metrics[] = {
 	{ "zrtt_marked_packets_total", "counter", "Packets marked CE.",
 	  "", XSTAT(ecn_mark), UNIT_U64 },
 #define DROPPED "zrtt_dropped_packets_total", "counter", \
-	"Packets dropped, by the AQM, as they were late, at the limit, or in a reset."
+	"Packets dropped: by the AQM, late, at the limit, or in a reset."
 	{ DROPPED, ",reason=\"aqm\"", XSTAT(drop_mark), UNIT_U64 },
 	{ DROPPED, ",reason=\"late\"", XSTAT(drop_late), UNIT_U64 },
 	{ DROPPED, ",reason=\"limit\"", XSTAT(drop_limit), UNIT_U64 },
@@ -49,17 +49,21 @@ static const struct metric metrics[] = {
 	  "", XSTAT(backlog_packets), UNIT_U32 },
 	{ "zrtt_backlog_packets_max", "gauge", "Most packets in the queue so far.",
 	  "", XSTAT(maxq), UNIT_U32 },
+	{ "zrtt_limit_packets", "gauge", "Longest queue at the present rate of the link, in packets.",
+	  "", XSTAT(limit_now), UNIT_U32 },
+	{ "zrtt_memory_bytes", "gauge", "Memory of the packets in the queue.",
+	  "", XSTAT(memory_used), UNIT_U32 },
 	{ "zrtt_sojourn_seconds", "gauge", "Time in the queue, smoothed.",
 	  "", XSTAT(delay_us), UNIT_US },
-	{ "zrtt_target_seconds", "gauge", "Time in the queue aimed at.",
+	{ "zrtt_target_seconds", "gauge", "Target of the time in the queue.",
 	  "", FIELD(target_us), UNIT_US },
-	{ "zrtt_probability_ratio", "gauge", "P_b, the marking probability before RTTs count.",
+	{ "zrtt_probability_ratio", "gauge", "P_b, the base marking probability of the queue.",
 	  "", XSTAT(prob), UNIT_Q30 },
 	{ "zrtt_alpha", "gauge", "Exponent of RTT_avg / RTT_i.",
 	  "", XSTAT(alpha), UNIT_Q16 },
 	{ "zrtt_rtt_average_seconds", "gauge", "Mean RTT of live flows, 0 if none is known.",
 	  "", XSTAT(rtt_avg_us), UNIT_US },
-#define FLOWS "zrtt_flows", "gauge", "Live flows, by where their RTT comes from."
+#define FLOWS "zrtt_flows", "gauge", "Live flows by the source of their RTT."
 	{ FLOWS, ",source=\"hint\"", XSTAT(flows_hinted), UNIT_U32 },
 	{ FLOWS, ",source=\"mark\"", XSTAT(flows_marked), UNIT_U32 },
 	{ FLOWS, ",source=\"timestamps\"", XSTAT(flows_timestamps), UNIT_U32 },
@@ -70,7 +74,7 @@ static const struct metric metrics[] = {
 #define HINTS "zrtt_hint_packets_total", "counter", "Packets with a hint."
 	{ HINTS, ",hint=\"valid\"", XSTAT(hint_ok), UNIT_U64 },
 	{ HINTS, ",hint=\"malformed\"", XSTAT(hint_bad), UNIT_U64 },
-	{ "zrtt_clamped_hints_total", "counter", "Hints bounded by what the queue saw itself.",
+	{ "zrtt_clamped_hints_total", "counter", "Hints bounded by the RTT that the queue measured.",
 	  "", XSTAT(hint_clamped), UNIT_U64 },
 	{ "zrtt_stripped_hints_total", "counter", "Hints removed from packets.",
 	  "", XSTAT(hint_stripped), UNIT_U64 },
@@ -145,7 +149,7 @@ static void print_metrics(FILE *out, const struct snapshot *snapshot)
 	}
 }
 
-/* Where nothing is known there is no series, rather than a 0. */
+/* An unknown value gives no series instead of 0. */
 static void print_capacities(FILE *out, const struct snapshot *snapshot)
 {
 	static const char name[] = "zrtt_capacity_bytes_per_second";

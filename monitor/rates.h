@@ -17,14 +17,14 @@ struct rates {
 };
 
 /**
- * rates_between() - what happened to a qdisc
+ * rates_between() - rates of a qdisc between two snapshots
  * @before: the earlier snapshot
  * @now: the later one
  * @instance: of the later one
  * @rates: set on success
  *
- * Return: whether the qdisc is in both, and the same: another one in its place
- * has counted less.
+ * Return: whether both have the qdisc, and it was not replaced: the counters of a
+ * new one are smaller.
  */
 bool rates_between(const struct snapshot *before, const struct snapshot *now,
 		   const struct instance *instance, struct rates *rates);

@@ -23,8 +23,8 @@ void reply_append(struct reply *reply, const void *bytes, size_t len);
 void reply_free(struct reply *reply);
 
 /**
- * reply_next() - walk over the messages about qdiscs or classes
- * @reply: what to walk over
+ * reply_next() - iterate over the messages about qdiscs or classes
+ * @reply: the messages
  * @at: where the next message begins, at first 0
  *
  * Return: the next message that holds a struct tcmsg, or NULL

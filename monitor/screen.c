@@ -12,7 +12,7 @@
 #include "screen.h"
 #include "view.h"
 
-#define FLOWS_MIN	3	/* shown of each instance, however low the screen is */
+#define FLOWS_MIN	3	/* shown per instance, however small the screen is */
 #define FLOWS_HEADER	2	/* lines above them */
 #define MS_PER_S	1000
 

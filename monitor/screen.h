@@ -4,7 +4,7 @@
 
 #include "options.h"
 
-/* Show the live view until told to quit. Ends the program if that cannot be done. */
+/* Show the live view until the user quits. Ends the program on failure. */
 void screen_run(const struct options *options);
 
 #endif

@@ -38,7 +38,7 @@ static void read_flows(const struct reply *classes, struct instance *instance)
 	}
 }
 
-/* Below mq all queues by default have the handle 0, so whose a class is cannot be told. */
+/* Below mq all default queues have the handle 0: the owner of a class is unknown. */
 static bool can_have_flows(const struct instance *instance)
 {
 	return instance->handle || instance->parent == TC_H_ROOT;

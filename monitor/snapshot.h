@@ -11,7 +11,7 @@
 /**
  * struct snapshot - all instances at one time
  * @when: since the epoch
- * @at_s: seconds on a clock that nobody sets
+ * @at_s: seconds on the monotonic clock
  * @instances: by snapshot_take()
  */
 struct snapshot {
@@ -22,7 +22,7 @@ struct snapshot {
 };
 
 /**
- * struct devices - the devices that are of interest
+ * struct devices - the devices to show
  * @names: NULL if all are
  */
 struct devices {
@@ -33,10 +33,10 @@ struct devices {
 /**
  * snapshot_take() - read all instances on some devices
  * @snapshot: to be freed by snapshot_free()
- * @devices: that are of interest
+ * @devices: devices to read
  * @flows: read their flows, too
  *
- * Return: NULL, or why the kernel cannot be asked
+ * Return: NULL, or why reading failed
  */
 const char *snapshot_take(struct snapshot *snapshot, const struct devices *devices,
 			  bool flows);

@@ -11,7 +11,7 @@
 #define US_PER_S	1e6
 #define BITS_PER_BYTE	8
 
-/* Decimals that make three digits of a number below 1000, and never four by rounding. */
+/* Decimals for three significant digits below 1000; rounding never gives four. */
 static int decimals(double number)
 {
 	return number < 9.995 ? 2 : number < 99.95 ? 1 : 0;

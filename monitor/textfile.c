@@ -11,7 +11,7 @@
 
 #define MODE	0644	/* node_exporter is another user */
 
-/* Whoever reads meanwhile sees the old file or the new one. */
+/* A concurrent reader sees either the old file or the new one. */
 void textfile_write(const char *path, const struct snapshot *snapshot)
 {
 	struct stat status;

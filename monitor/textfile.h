@@ -5,7 +5,7 @@
 #include "snapshot.h"
 
 /**
- * textfile_write() - put all metrics into a file, at once or not at all
+ * textfile_write() - write all metrics to a file, atomically
  * @path: of node_exporter's textfile collector
  * @snapshot: what to write
  *

@@ -31,6 +31,15 @@ static void print_queue(FILE *out, const struct instance *instance)
 		st->maxq);
 }
 
+static void print_limit(FILE *out, const struct instance *instance)
+{
+	const struct tc_zrtt_xstats *st = &instance->xstats;
+	char memory[TEXT_MAX];
+
+	fprintf(out, "  limit       %u packets; memory used %s\n", st->limit_now,
+		text_number(memory, st->memory_used, "B"));
+}
+
 static void print_marking(FILE *out, const struct instance *instance)
 {
 	const struct tc_zrtt_xstats *st = &instance->xstats;
@@ -114,7 +123,7 @@ static void print_end(FILE *out, const struct flow *flow, const __u8 *address, _
 		fprintf(out, ":%u", port);
 }
 
-/* Its class, where the qdisc remembers no addresses. */
+/* The class, if the qdisc keeps no addresses. */
 static void print_addresses(FILE *out, const struct flow *flow)
 {
 	char text[TEXT_MAX];
@@ -170,6 +179,7 @@ void view_print(FILE *out, const struct snapshot *before, const struct snapshot 
 		if (known)
 			print_throughput(out, instance, &rates);
 		print_queue(out, instance);
+		print_limit(out, instance);
 		print_marking(out, instance);
 		if (known)
 			print_marks(out, &rates);

@@ -9,10 +9,10 @@
 /**
  * view_print() - all instances, for people
  * @out: where to; headings begin in the first column, all else is indented
- * @before: an earlier snapshot, for what happens per second; empty if there is none
+ * @before: an earlier snapshot, for rates; empty if there is none
  * @now: what to show, flows in the order wanted
  * @order: that order
- * @flows: show so many of an instance's flows at most
+ * @flows: most flows to show per instance
  */
 void view_print(FILE *out, const struct snapshot *before, const struct snapshot *now,
 		enum order order, size_t flows);

@@ -79,8 +79,10 @@ class Canned:
     folder: Path
 
     def reply(self, name: str, number: int, *messages: bytes) -> None:
-        """Answers a dump with messages."""
-        (self.folder / f"{name}.{number}").write_bytes(b"".join(messages))
+        """Answers a dump with messages, at once: a program that runs reads no half of them."""
+        written = self.folder / "written"
+        written.write_bytes(b"".join(messages))
+        written.replace(self.folder / f"{name}.{number}")
 
     def say(self, qdiscs: Sequence[bytes], classes: Sequence[bytes] = ()) -> None:
         """Answers all dumps alike."""

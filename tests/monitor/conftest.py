@@ -11,7 +11,7 @@ from canned import Canned
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Canned:
-    """A kernel that says what it is told to."""
+    """Replaces the kernel by prepared replies."""
     canned = Canned(tmp_path)
     canned.say([])
     return canned

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel says of qdiscs and classes, as bytes."""
+"""Netlink messages about qdiscs and classes, as bytes."""
 
 from __future__ import annotations
 

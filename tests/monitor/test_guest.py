@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""On a real kernel with real traffic: what is shown is what goes on."""
+"""zrtt-mon on a real kernel with real traffic."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_histogram_counts_the_flows() -> None:
     assert sum(int(bar[1]) for bar in bars if bar) == len(RTTS_MS)
 
 
-def test_view_stands_still_while_paused() -> None:
+def test_view_does_not_change_while_paused() -> None:
     first, later = observed()["view"]["paused"]
     assert "paused" in first[0]
     assert first == later
@@ -103,7 +103,7 @@ def test_view_fits_the_terminal() -> None:
     assert len(screen("large")) == 60
 
 
-def test_view_ends_when_told_to() -> None:
+def test_view_ends_on_quit() -> None:
     assert observed()["view"]["status"] == 0
 
 
@@ -144,7 +144,7 @@ def test_json_lists_the_flows() -> None:
     assert all(flow["prob"] > 0 and flow["rtt_us"] > 0 for flow in tcp)
 
 
-def test_json_goes_on() -> None:
+def test_json_repeats() -> None:
     lines = [json.loads(line) for line in observed()["lines"].splitlines()]
     steps = [b["time"] - a["time"] for a, b in zip(lines, lines[1:], strict=False)]
     assert steps == pytest.approx([1, 1], abs=0.05)
@@ -184,7 +184,7 @@ def test_http_counters_grow() -> None:
 @pytest.mark.parametrize(
     ("when", "where"), [("listening", "127.0.0.1:9788"), ("v6_listening", "[::1]:9788")]
 )
-def test_http_listens_where_it_is_told_to(when: str, where: str) -> None:
+def test_http_listens_on_the_given_address(when: str, where: str) -> None:
     """Which is on this host, unless told otherwise."""
     (line,) = observed()["http"][when].splitlines()
     assert line.split()[3] == where
@@ -194,7 +194,7 @@ def test_http_needs_a_free_port() -> None:
     assert observed()["http"]["second"] == [2, "zrtt-mon: cannot listen: Address already in use\n"]
 
 
-def test_http_refuses_what_it_does_not_serve() -> None:
+def test_http_refuses_other_paths_and_methods() -> None:
     assert observed()["http"]["elsewhere"].startswith("HTTP/1.1 404 ")
     assert observed()["http"]["post"].startswith("HTTP/1.1 405 ")
     assert "Allow: GET" in observed()["http"]["post"]
@@ -210,7 +210,7 @@ def test_http_survives_garbage() -> None:
 # Many flows
 
 
-def test_crowd_is_listed() -> None:
+def test_many_flows_are_listed() -> None:
     (line,) = [json.loads(text) for text in crowded().lines("json")]
     assert line["flows"] == crowded().qdisc("tc")["flows"]
     assert 0.98 * len(CROWD) <= line["flows"] <= len(CROWD) + 2
@@ -221,20 +221,20 @@ def test_crowd_is_listed() -> None:
     assert len(hinted) == line["flows_hinted"] >= 0.98 * len(CROWD)
 
 
-def test_crowd_is_in_its_bucket() -> None:
+def test_many_flows_are_in_the_histogram() -> None:
     found = samples(crowded().part("prometheus"))
     hinted = found["zrtt_flows", "a0", "hint"]
     assert found["zrtt_flow_rtt_seconds_bucket", "a0", "0.064"] == hinted
     assert found["zrtt_flow_rtt_seconds_bucket", "a0", "0.032"] == 0
 
 
-def test_crowd_has_its_first_in_text() -> None:
+def test_text_lists_the_first_of_many_flows() -> None:
     text = crowded().part("text")
     assert len(re.findall(r"64\.0 ms  hint ", text)) == 5
     assert re.search(r"64\.0 ms   1[56]\d\d\d  #{40}\n", text)
 
 
-def test_interrupted_dumps_are_forgotten() -> None:
+def test_interrupted_dumps_are_discarded() -> None:
     assert len(crowded().lines("interrupted")) == 1
 
 
@@ -245,7 +245,7 @@ def test_device_without_zrtt() -> None:
     assert crowded().lines("odd")[0] == "zrtt-mon: no zrtt on these devices"
 
 
-def test_odd_names_do_no_harm() -> None:
+def test_unusual_device_names() -> None:
     shown = json.loads(crowded().lines("odd")[1])
     assert shown["dev"] == r"o\"d\d\xe2\x82\xac".replace(r"\"", '"')
     assert shown["capacity"] == 1_250_000

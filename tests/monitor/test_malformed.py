@@ -48,7 +48,7 @@ def assert_well_formed(kernel: Canned) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_bytes_that_are_others(kernel: Canned, seed: int) -> None:
+def test_replaced_bytes(kernel: Canned, seed: int) -> None:
     random_ = random.Random(seed)
     qdiscs = [damaged(random_, random_.choice(GOOD)) for _ in range(ROUNDS // 100)]
     classes = [damaged(random_, random_.choice(GOOD)) for _ in range(ROUNDS)]
@@ -57,7 +57,7 @@ def test_bytes_that_are_others(kernel: Canned, seed: int) -> None:
 
 
 @pytest.mark.parametrize("good", GOOD, ids=["bandwidth", "parent", "htb", "class", "flow"])
-def test_messages_that_end_early(kernel: Canned, good: bytes) -> None:
+def test_truncated_messages(kernel: Canned, good: bytes) -> None:
     """Each with the right length."""
     kind = struct.unpack_from("=IH", good)[1]
     cut = [message(kind, good[HEADER:end]) for end in range(HEADER, len(good), 4)]
@@ -66,7 +66,7 @@ def test_messages_that_end_early(kernel: Canned, good: bytes) -> None:
 
 
 @pytest.mark.parametrize("end", [1, 15, 16, 20, 36, 60, len(GOOD[4]) - 1])
-def test_reply_that_ends_early(kernel: Canned, end: int) -> None:
+def test_truncated_reply(kernel: Canned, end: int) -> None:
     kernel.say(GOOD, [*GOOD, GOOD[4][:end]])
     shown = kernel.run("-jn1", "-f").objects
     assert [len(one["classes"]) for one in shown] == [1, 0]
@@ -105,7 +105,7 @@ def test_garbage_in_nests(kernel: Canned, nest: int, garbage: bytes) -> None:
 
 
 @pytest.mark.parametrize("kind", [b"", b"zrtt", b"zrt\0", b"\0zrtt\0", b"zrtt\0\0", b"z" * 300])
-def test_kinds_that_are_not_zrtt(kernel: Canned, kind: bytes) -> None:
+def test_other_qdisc_kinds(kernel: Canned, kind: bytes) -> None:
     body = GOOD[0][HEADER : HEADER + 20] + attr(TCA_KIND, kind)
     kernel.say([message(RTM_NEWQDISC, body)])
     said = kernel.run("-jn1")
@@ -113,14 +113,14 @@ def test_kinds_that_are_not_zrtt(kernel: Canned, kind: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 3, 5, 15, 17])
-def test_addresses_of_odd_sizes(kernel: Canned, size: int) -> None:
+def test_addresses_of_unusual_sizes(kernel: Canned, size: int) -> None:
     odd = {number: (value + bytes(size))[:size] for number, value in NAMES.items()}
     kernel.say([GOOD[0]], [flow(1, 1000, names=odd)])
     (shown,) = kernel.run("-jn1", "-f").objects
     assert "src" not in shown["classes"][0]
 
 
-def test_attributes_that_are_too_short_are_none(kernel: Canned) -> None:
+def test_short_attributes_are_ignored(kernel: Canned) -> None:
     """Rather than completed by what is behind them."""
     short = {FLOW_ATTRS[name]: b"\xff" * 3 for name in ("RTT", "PROB")}
     rate = {FLOW_ATTRS["RATE"]: b"\xff" * 7}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The program as a user meets it: command line, man page, installation, units."""
+"""Command line, man page, installation and units."""
 
 from __future__ import annotations
 
@@ -47,6 +47,20 @@ def test_help_and_version(kernel: Canned) -> None:
     assert version and kernel.run("--version").out == f"zrtt-mon {version[1]}\n"
 
 
+def test_help_explains_each_option(kernel: Canned) -> None:
+    """Each that the program takes, with its short form, in lines that fit a terminal."""
+    text = kernel.run("--help").out
+    code = (MONITOR / "options.c").read_text()
+    options = re.findall(r'\{ "(\w+)",\s*(\w+)_argument,\s*NULL,\s*(\w+|\'\w\') \}', code)
+    assert len(options) == 9
+    for name, argument, short in options:
+        letter = rf"-{short[1]}, " if "'" in short else " {4}"
+        takes = {"no": "", "required": r" \S+", "optional": r"\[=\S+\]\S*.*?"}[argument]
+        assert re.search(rf"(?m)^  {letter}--{name}{takes}(?:\n {{20,}}| {{2,}})\w", text), name
+    assert "--frobnicate" not in text
+    assert max(map(len, text.partition("\n\n")[2].splitlines())) < COLUMNS
+
+
 @pytest.mark.parametrize("args", [["-i0.1"], ["-jn1"], ["-jn2", "-i0.1"], ["--prometheus"]])
 def test_no_zrtt(kernel: Canned, args: list[str]) -> None:
     said = kernel.run(*args)
@@ -64,7 +78,7 @@ def test_unknown_device(kernel: Canned) -> None:
     assert (said.status, said.err) == (2, "zrtt-mon: eth-none: no such device\n")
 
 
-def test_only_what_is_asked_for(kernel: Canned) -> None:
+def test_only_given_devices_are_shown(kernel: Canned) -> None:
     kernel.say([zrtt()])
     assert kernel.run("-jn1", "lo").status == 0
 
@@ -146,6 +160,7 @@ def test_install_and_uninstall(tmp_path: Path) -> None:
         "usr/local/lib/systemd/system/zrtt-mon-textfile.timer",
         "usr/local/lib/systemd/system/zrtt-mon.service",
         "usr/local/sbin/zrtt-mon",
+        "usr/local/share/bash-completion/completions/zrtt-mon",
         "usr/local/share/man/man8/zrtt-mon.8",
         "usr/local/share/zrtt/grafana-zrtt.json",
     ]
@@ -165,7 +180,7 @@ def units(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def test_systemd_takes_the_units(units: list[Path]) -> None:
+def test_systemd_accepts_the_units(units: list[Path]) -> None:
     done = subprocess.run(
         ["systemd-analyze", "verify", *units], capture_output=True, text=True, check=False
     )
@@ -173,7 +188,7 @@ def test_systemd_takes_the_units(units: list[Path]) -> None:
     assert (done.returncode, ours) == (0, [])
 
 
-def test_service_is_locked_in(units: list[Path]) -> None:
+def test_service_is_sandboxed(units: list[Path]) -> None:
     service = next(unit for unit in units if unit.name == "zrtt-mon.service")
     command = ["systemd-analyze", "security", "--offline=yes", "--threshold=15", service]
     subprocess.run(command, check=True, capture_output=True)

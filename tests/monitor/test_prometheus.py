@@ -59,6 +59,8 @@ def shown(kernel: Canned) -> dict[str, Metric]:
     ("dropped_packets_total", {"reason": "reset"}, "purged"),
     ("backlog_packets", {}, "backlog_packets"),
     ("backlog_packets_max", {}, "maxq"),
+    ("limit_packets", {}, "limit_now"),
+    ("memory_bytes", {}, "memory_used"),
     ("flows", {"source": "hint"}, "flows_hinted"),
     ("flows", {"source": "mark"}, "flows_marked"),
     ("flows", {"source": "timestamps"}, "flows_timestamps"),
@@ -94,7 +96,7 @@ def test_flows_without_rtt_are_counted(kernel: Canned) -> None:
     assert value(metrics(kernel), "zrtt_flows", source="none") == 6
 
 
-def test_capacity_that_is_not_known_is_absent(kernel: Canned) -> None:
+def test_unknown_capacity_is_absent(kernel: Canned) -> None:
     kernel.say([zrtt()])
     assert not metrics(kernel)["zrtt_capacity_bytes_per_second"].samples
 
@@ -156,7 +158,7 @@ def test_file_is_replaced(kernel: Canned, tmp_path: Path) -> None:
     assert list(path.parent.iterdir()) == [path]
 
 
-def test_file_says_that_there_is_no_zrtt(kernel: Canned, tmp_path: Path) -> None:
+def test_file_is_written_without_zrtt(kernel: Canned, tmp_path: Path) -> None:
     path = tmp_path / "zrtt.prom"
     assert kernel.run(f"--prometheus={path}").status == 1
     assert families(path.read_text())["zrtt_instances"].samples[0].value == 0
@@ -190,7 +192,7 @@ def expressions(node: Any) -> list[str]:
     return here + [each for item in node.values() for each in expressions(item)]
 
 
-def test_dashboard_shows_what_there_is(shown: dict[str, Metric]) -> None:
+def test_dashboard_uses_existing_metrics(shown: dict[str, Metric]) -> None:
     emitted = {s.name for family in shown.values() for s in family.samples}
     wanted = {name for text in expressions(DASHBOARD) for name in NAME.findall(text)}
     assert len(wanted) >= 12

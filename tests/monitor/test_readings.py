@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is read is shown: one kernel's words, as text and as JSON."""
+"""Statistics of one set of replies, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -19,9 +19,12 @@ from messages import (
     nest,
     numbered,
     qdisc,
+    stats,
     tclass,
+    xstats,
     zrtt,
 )
+from plugin import uapi_contract
 from plugin.qdisc_netlink import TC_H_ROOT, TCA_OPTIONS
 
 TCP, GRE = 6, 47
@@ -53,7 +56,8 @@ def tbf(rate: int, rate64: int | None = None, **place: int) -> bytes:
 def test_json_has_every_statistic(kernel: Canned) -> None:
     kernel.say([zrtt((3000, 2**33), backlog=99)])
     (shown,) = kernel.run("-jn1").objects
-    expected = numbered() | {"bytes": 3000, "packets": 2**33, "qlen": 3, "backlog": 99}
+    expected = uapi_contract.shown_xstats(numbered())
+    expected |= {"bytes": 3000, "packets": 2**33, "qlen": 3, "backlog": 99}
     expected |= {"drops": 4, "requeues": 5, "overlimits": 6}
     expected["prob"] /= P_ONE
     expected["alpha"] /= ALPHA_ONE
@@ -61,6 +65,16 @@ def test_json_has_every_statistic(kernel: Canned) -> None:
         assert shown.pop(name) == pytest.approx(value), name
     assert shown.pop("time") > 1.7e9
     assert shown == {"kind": "zrtt", "handle": "2:", "dev": "lo", "root": True}
+
+
+def test_departure_rate_above_32_bits(kernel: Canned) -> None:
+    """An older kernel has but the 32 bits."""
+    rate, most = 12_500_000_000, 2**32 - 1
+    whole = xstats(dq_rate=most, dq_rate64=rate)
+    older = whole[: whole.rindex(struct.pack("=Q", rate))]
+    for given, shown in ((whole, rate), (older, most)):
+        kernel.say([qdisc("zrtt", stats(given))])
+        assert kernel.run("-jn1").objects[0]["dq_rate"] == shown
 
 
 def test_json_names_the_parent(kernel: Canned) -> None:
@@ -71,7 +85,7 @@ def test_json_names_the_parent(kernel: Canned) -> None:
     assert "root" not in first
 
 
-def test_json_lists_flows_if_asked_to(kernel: Canned) -> None:
+def test_json_lists_flows_with_option(kernel: Canned) -> None:
     flows = [
         flow(0, 20_000, "hint", 1000, P_ONE // 4, addresses(TCP, "10.0.0.1", "10.0.0.2", (5, 80))),
         flow(25, 0, "none", 2000, 0, addresses(GRE, "fd00::1", "fd00::2", None)),
@@ -126,12 +140,12 @@ def test_flows_of_queues_without_a_handle(kernel: Canned) -> None:
         assert len(shown["classes"]) == count
 
 
-def test_other_qdiscs_are_passed_over(kernel: Canned) -> None:
+def test_other_qdiscs_are_skipped(kernel: Canned) -> None:
     kernel.say([qdisc("fq_codel"), zrtt(), qdisc("zrttx", handle=0x40000)])
     assert [one["handle"] for one in kernel.run("-jn1").objects] == ["2:"]
 
 
-def test_device_that_vanished_is_passed_over(kernel: Canned) -> None:
+def test_vanished_device_is_skipped(kernel: Canned) -> None:
     kernel.say([zrtt(ifindex=2**31 - 1), zrtt(handle=0x50000)])
     assert [one["handle"] for one in kernel.run("-jn1").objects] == ["5:"]
 
@@ -167,7 +181,7 @@ def test_capacity(
     assert shown.get("capacity") == capacity
 
 
-def test_classes_are_asked_for_once(kernel: Canned) -> None:
+def test_classes_are_read_once(kernel: Canned) -> None:
     """And not for each zrtt among them: there may be thousands."""
     kernel.say(
         [qdisc("htb", handle=0x10000), zrtt(parent=0x10010), zrtt(handle=0x30000, parent=0x10010)],

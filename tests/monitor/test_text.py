@@ -57,7 +57,7 @@ def test_throughput_is_that_between_readings(kernel: Canned) -> None:
     assert [*map(float, re.findall(form, events)[0])] == pytest.approx([20, 5, 3, 2], rel=0.1)
 
 
-def test_another_qdisc_in_its_place_has_no_throughput_yet(kernel: Canned) -> None:
+def test_replaced_qdisc_has_no_throughput_yet(kernel: Canned) -> None:
     kernel.reply("qdiscs", 0, zrtt((5000, 10), packets_in=10))
     kernel.reply("qdiscs", 1, zrtt((6000, 5), packets_in=5))
     kernel.reply("qdiscs", 2, zrtt((7000, 6), packets_in=6))
@@ -88,12 +88,17 @@ def test_numbers(kernel: Canned, count: int, text: str) -> None:
     )
 
 
+def test_limit(kernel: Canned) -> None:
+    line = shown(kernel, "limit", limit_now=4120, memory_used=59_904)
+    assert line == "4120 packets; memory used 59.9 kB"
+
+
 def test_marking(kernel: Canned) -> None:
     line = shown(kernel, "marking", prob=P_ONE // 200, alpha=1 << 15)
     assert line == "P_b 0.50%, alpha 0.50"
 
 
-def test_flows_and_where_their_rtts_come_from(kernel: Canned) -> None:
+def test_flows_by_rtt_source(kernel: Canned) -> None:
     fields = {"flows": 30, "flows_hinted": 12, "flows_marked": 3, "flows_timestamps": 4,
               "flows_handshake": 5, "rtt_avg_us": 80_000}  # fmt: skip
     assert shown(kernel, "flows", **fields) == "30, mean RTT 80.0 ms"
@@ -102,7 +107,7 @@ def test_flows_and_where_their_rtts_come_from(kernel: Canned) -> None:
     )
 
 
-def test_sums_that_disagree_do_no_harm(kernel: Canned) -> None:
+def test_inconsistent_sums(kernel: Canned) -> None:
     assert shown(kernel, "RTTs from", flows=1, flows_hinted=2**32 - 1).endswith("none 0")
 
 
@@ -119,7 +124,7 @@ def test_histogram(kernel: Canned) -> None:
     assert len(bars) == 14
 
 
-def test_no_histogram_of_nothing(kernel: Canned) -> None:
+def test_no_histogram_without_rtts(kernel: Canned) -> None:
     kernel.say([zrtt()], [flow(0, 0)])
     assert "RTT up to" not in kernel.run("-i0.1").out
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""zrtt-mon in guests: on a router with traffic, and beside a crowd of flows."""
+"""zrtt-mon in guests: on a router with traffic, and with 16,000 flows."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from functional.guests import HERE as FUNCTIONAL
 from functional.guests import Report
 from functional.guests import program as frames_program
 
-from lab import build, runner
-from lab.engine import GuestJob, get_engine
-from lab.readings import sections
-from lab.scenario import Scenario, parse_rtts
+from lab.engines.job import GuestJob
+from lab.engines.select import get_engine
+from lab.model.scenario import Scenario, parse_rtts
+from lab.results.readings import sections
+from lab.runs import runner
+from lab.toolchain import build
 
 RATE_BPS = 20_000_000
 RTTS_MS = parse_rtts("20ms..200ms/10")
