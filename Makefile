@@ -1,35 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0
 # For people; kbuild reads Kbuild.
 #
-#   make demo      set up, build, and show ZRTT against its rivals (out/)
-#   make test      set up, build, and run all tests
+# Use
 #   make           the module and the tc plugin, for the running kernel
-#   make install   both, zrtt-mon, zrtt-check and the recipes; needs libnl-3-dev libncurses-dev
+#   make install   both, zrtt-mon, zrtt-check, zrtt-link; needs libnl-3-dev libncurses-dev
 #                  libmicrohttpd-dev
-#   make uninstall       all that any of these installs
-#   make agent     the agent for senders; needs clang, bpftool, libbpf-dev
-#   make install-agent   it, with its man page and systemd unit
-#   make monitor   zrtt-mon, which shows what zrtt queues do; docs/monitoring.md
-#   make install-monitor   it, with its man page, systemd units and dashboard
-#   make cc        the congestion controls libra, nrhstcp and exp, for the running kernel
-#   make install-cc      them; docs/endpoints.md
-#   make bench     what a packet costs in ZRTT and its rivals, and memory (out/bench/)
-#   make bench-check     fail if ZRTT takes over 3 % more instructions than it did
+#   make uninstall       removes what any install target installed
+#   make agent install-agent        the agent for senders, its man page and systemd unit;
+#                  needs clang, bpftool, libbpf-dev
+#   make monitor install-monitor    zrtt-mon alone, with systemd units and dashboard;
+#                  docs/monitoring.md
+#   make cc install-cc              the congestion controls libra, nrhstcp and exp;
+#                  docs/endpoints.md
+#   make install-sqm     zrtt.qos, for sqm-scripts; docs/recipes.md
+#   make install-ifupdown           hooks that set up zrtt as /etc/network/interfaces says
+#   make install-kubernetes         the manifest for Kubernetes
+#
+# Develop
+#   make demo      zrtt beside its rivals: a table, a picture (out/); 2 min
+#   make check     after each change: what needs no guest; 1 min, installs nothing
+#   make test      installs what it needs, runs all tests, in guests; 26 min
 #   make fuzz      10^8 inputs to each fuzzer, on all processors (out/fuzz/)
-#   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
-#   make conservation    10 million packets: each must be accounted for
-#   make flood     a million spoofed flows: others must hardly notice
-#   make stress    half an hour of what may break zrtt, on a kernel with sanitizers
+#   make matrix    builds with gcc and clang for 6.1, 6.12 and 7.x; functional tests on 7.x;
+#                  clocks at HZ=100, 250 and 1000
+#   make stress    half an hour of faults, garbage and storms on a kernel with sanitizers
 #   make tdc       the kernel's own test suite: zrtt's cases, and codel's and fq_codel's
 #   make module-life     1,000 loads, and links and namespaces that go, under traffic
+#   make clean
 #
+# Measure
+#   make bench     instructions and time per packet in zrtt and its rivals, and memory (out/bench/)
+#   make bench-check     fails if zrtt takes over 3 % more instructions than it did
+#   make conservation    10 million packets: each must be accounted for
+#   make flood     a million spoofed flows: others must hardly notice
+#   make long-run  24 hours of virtual time: nothing may drift (out/longrun.json)
+#
+# Package
 #   make deb       packages for Debian (out/deb/); docs/packages.md
 #   make deb-check       upgrades of kernel and packages, in a Debian 12 of its own
-#   make matrix    builds with gcc and clang for 6.1, 6.12 and 7.x; functional tests on 7.x
 #
-# KDIR=...   kernel headers to build against   (running kernel's)
-# DESTDIR=...  root to install into
-# PREFIX=...   place of programs and man pages (/usr/local)
+# Variables
+#   KDIR=...       kernel headers to build against   (running kernel's)
+#   DESTDIR=...    root to install into
+#   PREFIX=...     place of programs and man pages (/usr/local)
+#   ARGS=...       of check and test: folders or files of tests/, options of pytest
 
 PYTHON ?= /usr/bin/python3
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -45,11 +59,27 @@ DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev 
 	libmicrohttpd-dev pkgconf
 MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
-INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
+# depmod is not kbuild's to run: it may be another kernel's, or that of no kernel at all.
+INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) DEPMOD=true \
+	modules_install
+# Where modules_install puts them. "make kernelrelease" says 6.1.192 of Debian's 6.1.0-56-amd64.
+RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h)
+MODULE_TREES := $(DESTDIR)/lib/modules
+INSTALLED_MODULES = $(wildcard $(foreach folder,updates extra $(INSTALL_MOD_DIR), \
+	$(MODULES:%=$(MODULE_TREES)/*/$(folder)/%.ko*)))
+release_of = $(firstword $(subst /, ,$(1:$(MODULE_TREES)/%=%)))
+# For one release. Where its kernel is not installed (yet), as while an image is made, there
+# is nothing to find out, and installing the kernel will do it.
+depmod = if [ -e $(MODULE_TREES)/$(1)/modules.order ]; then \
+	depmod $(if $(DESTDIR),-b $(DESTDIR)) $(1); fi
+# A tarball has no list of its files.
+LIST_SOURCES = $(if $(wildcard .git),git ls-files -z,find . -path ./out -prune -o -type f -print0)
 
-.PHONY: all modules plugin agent monitor user cc demo test bench bench-check fuzz conservation \
-	flood long-run stress tdc module-life install install-plugin install-tools install-monitor \
-	install-agent install-user install-cc uninstall deb deb-check matrix clean check-kernel help
+.PHONY: all modules plugin agent monitor user cc demo check test bench bench-check fuzz conservation \
+	flood long-run stress tdc module-life install install-module install-plugin install-tools \
+	install-monitor install-sqm install-ifupdown install-kubernetes install-agent install-user \
+	install-cc uninstall deb deb-check matrix clean check-kernel help
 
 all: modules plugin
 
@@ -69,11 +99,14 @@ monitor:
 user: plugin monitor agent
 
 cc: check-kernel
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/cc modules
+	$(MAKE) -C $(KDIR) M=$(CURDIR)/endpoints modules
 
 demo:
 	@lab/setup.sh
 	$(PYTHON) -m lab demo
+
+check:
+	@$(MAKE) --no-print-directory -C tests quick
 
 test:
 	$(MAKE) -C tests
@@ -86,7 +119,7 @@ bench:
 
 bench-check:
 	@lab/setup.sh
-	$(PYTHON) -m lab bench --check bench/baseline.json
+	$(PYTHON) -m lab bench --check lab/bench/baseline.json
 
 fuzz:
 	$(MAKE) -C tests setup
@@ -116,44 +149,47 @@ tdc:
 module-life:
 	$(MAKE) -C tests ARGS=functional/test_life.py MODULE_LOADS=1000
 
-install: modules install-plugin install-tools
+install: install-module install-plugin install-tools
+
+install-module: modules
 	$(INSTALL_MODULES) M=$(CURDIR)
-	$(if $(DESTDIR),,depmod -a)
+	$(call depmod,$(RELEASE))
 
 install-plugin:
 	$(MAKE) -C tc-plugin install $(PLACES)
-	$(MAKE) -C completion install-tc $(PLACES)
 
 install-monitor:
 	$(MAKE) -C monitor install $(PLACES)
-	$(MAKE) -C completion install-zrtt-mon $(PLACES)
 
 install-tools: install-monitor
-	$(MAKE) -C recipes install $(PLACES)
-	$(MAKE) -C completion install-zrtt-check install-zrtt-link $(PLACES)
+	$(MAKE) -C router install $(PLACES)
+
+# Apart, as few systems have what they belong to.
+install-sqm install-ifupdown install-kubernetes:
+	$(MAKE) -C router $@ $(PLACES)
 
 # Apart, as senders need no module and routers no agent.
 install-agent:
 	$(MAKE) -C agent install $(PLACES)
-	$(MAKE) -C completion install-zrtt-agent $(PLACES)
 
 install-user: install-plugin install-tools install-agent
 
 install-cc: cc
-	$(INSTALL_MODULES) M=$(CURDIR)/cc
-	$(if $(DESTDIR),,depmod -a)
+	$(INSTALL_MODULES) M=$(CURDIR)/endpoints
+	$(call depmod,$(RELEASE))
 
+# Of all kernels: they were installed for the one that KDIR was then.
 uninstall:
-	rm -f $(foreach module,$(MODULES),$(addprefix $(DESTDIR)/lib/modules/*/, \
-		updates/$(module).ko* extra/$(module).ko*))
-	$(if $(DESTDIR),,depmod -a)
-	$(foreach part,tc-plugin monitor recipes agent completion,$(MAKE) -C $(part) uninstall $(PLACES) &&) true
+	rm -f $(INSTALLED_MODULES)
+	$(foreach release,$(sort $(foreach file,$(INSTALLED_MODULES),$(call release_of,$(file)))), \
+		$(call depmod,$(release)) &&) true
+	$(foreach part,tc-plugin monitor router agent,$(MAKE) -C $(part) uninstall $(PLACES) &&) true
 
 deb:
 	@lab/setup.sh $(DEB_PACKAGES)
 	rm -rf out/deb
 	mkdir -p out/deb/source
-	git ls-files -z | tar --null --files-from=- --create --mtime="$$(dpkg-parsechangelog -SDate)" | \
+	$(LIST_SOURCES) | tar --null --files-from=- --create --mtime="$$(dpkg-parsechangelog -SDate)" | \
 		tar --extract --directory out/deb/source
 	cd out/deb/source && DEB_BUILD_OPTIONS=noautodbgsym dpkg-buildpackage --build=binary --no-sign
 	rm -rf out/deb/source
@@ -161,15 +197,17 @@ deb:
 deb-check:
 	$(MAKE) -C tests ARGS="packages packages/upgrade.py"
 
-# Functional tests of the newest kernel, too: make test has those of the others.
+# Functional tests of the newest kernel, too: make test has those of the others, and clocks
+# at HZ=250 only.
 matrix:
 	@lab/setup.sh clang-19
 	$(PYTHON) -m lab matrix
 	$(MAKE) -C tests ARGS="functional -k 7.x" KERNELS=7.x
+	$(MAKE) -C tests ARGS="functional/test_clocks.py" HZ="100 250 1000"
 
 clean:
 	$(MAKE) -C tc-plugin clean
-	rm -rf out $(KBUILD_LEAVES) $(addprefix cc/,$(KBUILD_LEAVES))
+	rm -rf out $(KBUILD_LEAVES) $(addprefix endpoints/,$(KBUILD_LEAVES))
 
 # A readable refusal instead of a page of compiler errors.
 check-kernel:
@@ -182,4 +220,4 @@ check-kernel:
 		     "$(KERNEL_MIN) or newer is needed" >&2; exit 1; }
 
 help:
-	@sed -n '4,/^$$/s/^#//p' Makefile
+	@sed -n '4,/^$$/s/^# \?//p' Makefile

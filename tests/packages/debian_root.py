@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.apt import archive_uri
-from lab.cache import cache_dir, filled
-from lab.process import said
+from lab.host.cache import cache_dir, filled
+from lab.host.process import said
+from lab.kernels.apt import archive_uri
 
 SUITE = "bookworm"
 LISTS, ARCHIVES = "var/lib/apt/lists", "var/cache/apt/archives"

@@ -12,11 +12,14 @@ from pathlib import Path
 from debian_root import Root, clean_root
 from kbuild import ROOT, make
 
-from lab.engine import GuestJob, get_engine
-from lab.kernels import newest_release
+from lab.engines.job import GuestJob
+from lab.engines.select import get_engine
+from lab.kernels.debian import newest_release
 
 HERE = Path(__file__).resolve().parent
 OUT = Path("out/deb")
+LIMIT_S = 3600.0
+"""Of a guest: hosts may be busy."""
 PACKAGES = ("sch-zrtt-dkms", "tc-zrtt", "zrtt-agent", "zrtt-tools", "tcp-rttfair-dkms")
 MODULES = ("sch_zrtt", "tcp_exp", "tcp_libra", "tcp_nrhstcp")
 USED_BY_GUEST = (
@@ -65,7 +68,7 @@ def boot(root: Root, series: str) -> str:
             files={**files, "test": ROOT / "debian" / "tests" / "qdisc"},
             modules=("dummy",),
             programs=("modprobe",),
-            timeout_s=900,
+            timeout_s=LIMIT_S,
         )
     )
     assert output.rc == 0, output.console

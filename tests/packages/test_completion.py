@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from kbuild import ROOT, make
 
-FOLDER = ROOT / "completion"
-FILES = sorted(path for path in FOLDER.iterdir() if path.name != "Makefile")
+FILES = {
+    path.name.removesuffix(".bash-completion"): path
+    for path in (*ROOT.glob("*/*.bash-completion"), *ROOT.glob("router/completion/*"))
+}
+"""By the command, or tc-zrtt."""
 # As bash does when a tab is typed after the words.
 ASK = """
 source /usr/share/bash-completion/bash_completion
@@ -26,7 +29,7 @@ echo "${COMPREPLY[@]}"
 # what is typed -> words among what comes of it
 COMPLETED = {
     "tc qdisc add dev lo root z": "zrtt",
-    "tc qdisc add dev lo root zrtt ": "mode limit target ecn noecn split_gso no_split_gso",
+    "tc qdisc add dev lo root zrtt ": "mode limit memory_limit ecn noecn split_gso no_split_gso",
     "tc qdisc add dev lo root zrtt limit 10 ta": "target",
     "tc qdisc add dev lo root zrtt mode ": "zrtt paper mrtt prto blue",
     "tc qdisc add dev lo root codel ": "limit target interval",
@@ -55,12 +58,12 @@ def test_words_are_completed(typed: str, plugin: Path) -> None:
     words = typed.split(" ")
     name = "tc-zrtt" if words[0] == "tc" else words[0]
     env = {**os.environ, "TC_LIB_DIR": str(plugin)}
-    command = ["bash", "-c", ASK, "ask", FOLDER / name, *words]
+    command = ["bash", "-c", ASK, "ask", FILES[name], *words]
     done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
     assert set(COMPLETED[typed].split()) <= set(done.stdout.split()), done.stderr
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_shellcheck_is_silent(path: Path) -> None:
-    done = subprocess.run(["shellcheck", path], check=False, capture_output=True, text=True)
+@pytest.mark.parametrize("name", FILES)
+def test_shellcheck_is_silent(name: str) -> None:
+    done = subprocess.run(["shellcheck", FILES[name]], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout

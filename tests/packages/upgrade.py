@@ -14,10 +14,10 @@ from kbuild import checkout
 from life import MODULES, PACKAGES, boot, install, packages, prepare, purge
 from test_packages import VERSION
 
-from lab.kernels import newest_release
-from lab.process import said
+from lab.host.process import said
+from lab.kernels.debian import newest_release
 
-VERSIONED = ("dkms.conf", "cc/dkms.conf", "debian/changelog")
+VERSIONED = ("dkms.conf", "endpoints/dkms.conf", "debian/changelog", "sch_zrtt.c")
 NEXT = f"{VERSION}.1"
 OLD_KERNEL, NEW_KERNEL = "6.1", "6.12"
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# zrtt-check, the queues of a device: where zrtt is.
+
+# places: for each zrtt the kind of its parent ("root" without one) and of its shaper ("-" without one)
+places() {
+	echo "$SHOWN" | awk '
+		$1 == "qdisc" {
+			kind[$3] = $2
+			if ($2 == "zrtt")
+				zrtt[++n] = $3
+			for (i = 4; i < NF; i++) {
+				if ($i == "parent")
+					above[$3] = $(i + 1)
+				if ($i == "bandwidth" && $(i + 1) ~ /^[0-9]/)
+					shaped[$3]
+			}
+		}
+		END {
+			for (i = 1; i <= n; i++) {
+				handle = zrtt[i]
+				shaper = handle in shaped ? "bandwidth" : "-"
+				parent = "root"
+				while (above[handle] ~ /:/) {
+					sub(/:.*/, ":", above[handle])
+					handle = above[handle]
+					if (parent == "root")
+						parent = kind[handle]
+					if (shaper == "-" && kind[handle] ~ /^(htb|tbf|hfsc|cake)$/)
+						shaper = kind[handle]
+				}
+				print parent, shaper
+			}
+		}'
+}
+
+check_places() {
+	if [ -z "$PLACES" ]; then
+		finding note "no zrtt here" "tc qdisc replace dev $DEV root zrtt"
+		return
+	fi
+	while read -r number parent shaper; do
+		[ "$parent" = root ] && where="the root" || where="below $parent"
+		[ "$number" -eq 1 ] || where="$where, $number times"
+		[ "$shaper" = - ] || where="$where, shaped by $shaper"
+		finding ok "zrtt is $where"
+	done <<-END
+		$(echo "$PLACES" | sort | uniq -c)
+	END
+}
+
+check_ifb() {
+	for ifb in $(tc filter show dev "$DEV" ingress 2>/dev/null |
+		sed -n 's/.*Redirect to device \([^)]*\)).*/\1/p' | sort -u); do
+		finding ok "arriving packets are redirected to $ifb" "zrtt-check $ifb"
+	done
+}
+
+check_queue() {
+	SHOWN=$(tc -s qdisc show dev "$DEV")
+	PLACES=$(places)
+	check_places
+	check_ifb
+	check_rate
+	if echo "$SHOWN" | grep -q hint_ok; then
+		check_rtts
+		check_marks
+	fi
+}
