@@ -61,7 +61,7 @@ static int load(struct zrtt_agent_bpf *programs,
 			   bpf_map__fd(programs->maps.scope6));
 }
 
-/* The cgroup comes first: connections must not be counted before it hears. */
+/* The cgroup comes first: no connection may be counted before its program runs. */
 static int attach_programs(const struct pins *pins,
 			   const struct zrtt_agent_bpf *programs, int cgroup_fd)
 {
@@ -165,7 +165,7 @@ int detach_device(const char *dev)
 	return 0;
 }
 
-/* All attachments of a namespace, or of all for 0; how many there were. */
+/* Detach all devices of a namespace, or of all namespaces (0). Returns their number. */
 static size_t detach_those_of(ino_t netns)
 {
 	struct pins *list;

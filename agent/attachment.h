@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The agent at one device: from the command line to the pins, and back.
+ * Attach to and detach from one device: from options to pins.
  */
 #ifndef _AGENT_ATTACHMENT_H
 #define _AGENT_ATTACHMENT_H
@@ -8,13 +8,13 @@
 #include "options.h"
 #include "pins.h"
 
-/* All for devices of the namespace that the program is in; 0 or -1. */
+/* For devices of the current namespace. 0 or -1. */
 int attach_device(const struct options *options, const char *dev);
 int attach_all(const struct options *options);
 int detach_device(const char *dev);
 int detach_namespace(const char *name);
 
-/* Of all namespaces; 0 or -1. */
+/* In all namespaces. 0 or -1. */
 int detach_all(void);
 
 /* Forget attachments whose device or namespace is gone; 0 or -1. */

@@ -18,8 +18,8 @@
 #include "netns.h"
 #include "report.h"
 
-#define MARK	BPFFS "/zrtt-agent-mounted"	/* says that the agent did it */
-#define LOCK	"/sys/fs"			/* any folder that is always there */
+#define MARK	BPFFS "/zrtt-agent-mounted"	/* exists if the agent mounted it */
+#define LOCK	"/sys/fs"			/* any folder that always exists */
 
 /* As systemd does. */
 #define MOUNT_FLAGS	(MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -27,8 +27,8 @@
 static int lock_fd = -1;
 
 /*
- * `ip netns exec` starts a command with mounts of its own, which end with it
- * and take along all that is pinned there. Go to those of the machine.
+ * `ip netns exec` starts a command in its own mount namespace; what is pinned
+ * there is lost when the command ends. Enter the machine's mount namespace.
  */
 static bool enter_mounts_of_machine(void)
 {
@@ -104,7 +104,7 @@ int bpffs_enter(bool may_create)
 	return may_create ? create() : 0;
 }
 
-/* Whether anything is left. Names with a dot are the kernel's own. */
+/* Whether anything is pinned. Names with a dot are the kernel's own. */
 static bool others_pinned(void)
 {
 	DIR *dir = opendir(BPFFS);

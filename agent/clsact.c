@@ -10,7 +10,7 @@
 #include "clsact.h"
 #include "netlink.h"
 
-/* Where the agent's filter is: behind those whose priority the kernel chose. */
+/* Position of the agent's filter: after filters whose priority the kernel chose. */
 #define FILTER_PRIORITY	0xfffe
 #define FILTER_HANDLE	0x5a52
 
@@ -37,7 +37,7 @@ static void note(const struct nlmsghdr *object, void *found)
 	*(bool *)found = object;
 }
 
-/* Whether there is a filter, or that cannot be told. */
+/* Whether there is a filter; true if that cannot be determined. */
 static bool has_filters(unsigned int ifindex, __u32 side)
 {
 	struct {

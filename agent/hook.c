@@ -49,11 +49,11 @@ int hook_attach(const struct pins *pins, const struct bpf_program *program)
 {
 	int err = attach_tcx(pins, bpf_program__fd(program));
 
-	/* So says a kernel that does not know the type of attachment. */
+	/* The error of kernels that lack this attach type. */
 	return err == -EINVAL ? attach_clsact(pins, program) : err;
 }
 
-/* The device that a tcx link is at, 0 once that is gone. */
+/* Interface index of a tcx link, 0 if the device is gone. */
 static unsigned int link_ifindex(int link_fd)
 {
 	struct bpf_link_info info = { };

@@ -91,7 +91,7 @@ int netns_return(void)
 		refuse(NETNS_OWN, "%s", strerror(errno)) : 0;
 }
 
-/* Find @id as FOLDER/NAME/suffix; @path, if found, is what leads to it. */
+/* Find @id as FOLDER/NAME/suffix; @path is set if it is found. */
 static bool find_in(const char *folder, const char *suffix, ino_t id,
 		    char path[PATH_MAX], char name[NETNS_TEXT_MAX])
 {

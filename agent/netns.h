@@ -18,13 +18,13 @@
  */
 int netns_choose(const char *name);
 
-/* Come back to it from another. 0, or -1 after a message. */
+/* Return to that namespace from another. 0, or -1 after a message. */
 int netns_return(void);
 
 /* Whether ip-netns(8) knows a namespace of that name. */
 bool netns_exists(const char *name);
 
-/* Enter a namespace that some process or name holds. 0, or -1 if none does. */
+/* Enter a namespace that a process or a name keeps alive. 0, or -1 if none does. */
 int netns_enter_id(ino_t id);
 
 /* The namespace that the program is in. */

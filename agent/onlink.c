@@ -26,7 +26,7 @@ static void add_prefix_of(const struct nlmsghdr *object, void *data)
 	    (prefix.family != AF_INET && prefix.family != AF_INET6))
 		return;
 	for (; RTA_OK(at, len); at = RTA_NEXT(at, len)) {
-		/* Of a point-to-point link it is the peer's, as wanted. */
+		/* On a point-to-point link this is the peer's address, as intended. */
 		if (at->rta_type != IFA_ADDRESS ||
 		    RTA_PAYLOAD(at) > sizeof(prefix.address))
 			continue;

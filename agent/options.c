@@ -19,6 +19,34 @@ static const char usage[] =
 	"OPTION := { --encoding { ip | tcp } | --every-packet |\n"
 	"            --to { PREFIX | any } | --ipv4-option TYPE | --cgroup PATH }\n";
 
+static const char help[] =
+	"\n"
+	"Adds RTT hints for zrtt routers to TCP packets that this host sends. A BPF\n"
+	"program does so until it is detached; applications stay as they are.\n"
+	"\n"
+	"  attach DEV             add hints to packets that leave through DEV, or through\n"
+	"                         all devices of a namespace but lo\n"
+	"  detach DEV             stop, and leave nothing behind\n"
+	"  status                 what is attached, and what became of the packets\n"
+	"\n"
+	"      --netns NAME       network namespace, by name or path; default: this one\n"
+	"      --all              detach from all devices of all namespaces\n"
+	"  -j, --json             print the status as JSON\n"
+	"      --encoding ip      IPv4 option or IPv6 hop-by-hop header (default)\n"
+	"      --encoding tcp     TCP option, in connections opened from now on\n"
+	"      --every-packet     add a hint to each packet; default: one per connection\n"
+	"                         and 50 ms\n"
+	"      --to PREFIX        send hints to these addresses only; can be repeated;\n"
+	"                         default: private and on-link ones\n"
+	"      --to any           send hints to all addresses\n"
+	"      --ipv4-option TYPE type of the IPv4 option, 2 to 255; default: 158\n"
+	"      --cgroup PATH      with --encoding tcp: only sockets of this cgroup\n"
+	"  -h, --help             print this\n"
+	"  -V, --version          print the version\n"
+	"\n"
+	"Exit status: 0, 1 for a bad command line, 2 if the system refuses.\n"
+	"Manual: zrtt-agent(8)\n";
+
 enum {
 	OPTION_NETNS = 1,
 	OPTION_ALL,
@@ -43,8 +71,8 @@ static const struct option long_options[] = {
 	{ }
 };
 
-/* Which commands know an option. */
-static const unsigned int known_by[] = {
+/* The commands that accept an option, as bits. */
+static const unsigned int accepted_by[] = {
 	[OPTION_NETNS]		= ~0U,
 	[OPTION_ALL]		= 1U << COMMAND_DETACH,
 	[OPTION_ENCODING]	= 1U << COMMAND_ATTACH,
@@ -84,7 +112,7 @@ static unsigned int parse_encoding(const char *word)
 	wrong("--encoding must be ip or tcp, not %s", word);
 }
 
-/* 0 and 1 end and pad the list of options. */
+/* Types 0 and 1 are the end of the option list and padding. */
 static __u32 parse_ipv4_option(const char *word)
 {
 	char *end;
@@ -124,13 +152,13 @@ static void parse_option(struct options *options, int option)
 		options->json = true;
 		break;
 	case 'h':
-		fputs(usage, stdout);
+		printf("%s%s", usage, help);
 		exit(EXIT_SUCCESS);
 	case 'V':
 		puts("zrtt-agent " ZRTT_AGENT_VERSION);
 		exit(EXIT_SUCCESS);
 	default:
-		/* getopt_long() has said why. */
+		/* getopt_long() has printed the reason. */
 		fputs(usage, stderr);
 		exit(EXIT_USAGE);
 	}
@@ -147,24 +175,24 @@ static enum command parse_command(const char *word)
 	wrong("%s: no such command", word);
 }
 
-/* What the options mean together. */
-static void check(const struct options *options)
+/* Refuse combinations of options that make no sense. */
+static void check_combinations(const struct options *options)
 {
 	if (options->all && (options->dev || options->netns))
-		wrong("--all stands alone");
+		wrong("--all excludes a device and --netns");
 	if (options->command != COMMAND_STATUS && !options->dev &&
 	    !options->netns && !options->all)
-		wrong("%s what?", commands[options->command]);
+		wrong("%s: no device", commands[options->command]);
 	if (options->cgroup && options->config.encoding != ZRTT_AGENT_TCP)
-		wrong("--cgroup is for --encoding tcp");
+		wrong("--cgroup needs --encoding tcp");
 	if (options->config.ipv4_option != ZRTT_HINT_IPV4_TYPE &&
 	    options->config.encoding != ZRTT_AGENT_IP)
-		wrong("--ipv4-option is for --encoding ip");
+		wrong("--ipv4-option needs --encoding ip");
 }
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	const char *name[sizeof(known_by) / sizeof(*known_by)] = { };
+	const char *name[sizeof(accepted_by) / sizeof(*accepted_by)] = { };
 	int index = 0, option;
 
 	options->config.ipv4_option = ZRTT_HINT_IPV4_TYPE;
@@ -179,11 +207,11 @@ void options_parse(struct options *options, int argc, char **argv)
 	if (optind < argc)
 		options->dev = argv[optind++];
 	if (optind < argc)
-		wrong("%s: one device at a time", argv[optind]);
+		wrong("%s: only one device is allowed", argv[optind]);
 	for (option = 0; option <= 'j'; option++) {
-		if (name[option] && !(known_by[option] & 1U << options->command))
-			wrong("%s does not know %s%s", commands[options->command],
+		if (name[option] && !(accepted_by[option] & 1U << options->command))
+			wrong("%s has no option %s%s", commands[options->command],
 			      option == 'j' ? "" : "--", name[option]);
 	}
-	check(options);
+	check_combinations(options);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What can be read of a packet before it is changed.
+ * Parsing of a packet before it is changed.
  */
 #ifndef _AGENT_PACKET_BPF_H
 #define _AGENT_PACKET_BPF_H
@@ -27,7 +27,7 @@
 #define IPV6_LEN	sizeof(struct ipv6hdr)
 #define HOP_BY_HOP_LEN	8
 
-/* The headers of a packet as they will be: the fixed one, then the hint. */
+/* The headers of a packet with a hint: the fixed header, then the option. */
 struct packet4 {
 	struct iphdr ip;
 	__u8 option[ZRTT_HINT_IPV4_LEN];
@@ -96,7 +96,7 @@ static __always_inline enum zrtt_agent_fate read_ipv6(struct __sk_buff *skb,
 						 ZRTT_AGENT_OPTIONS;
 }
 
-/* The fixed IP header, and what speaks against a hint behind it. */
+/* Read the fixed IP header; the fate if no hint can follow it. */
 static __always_inline enum zrtt_agent_fate read_packet(struct __sk_buff *skb,
 							union packet *packet)
 {
@@ -109,8 +109,8 @@ static __always_inline enum zrtt_agent_fate read_packet(struct __sk_buff *skb,
 
 /*
  * The socket that sends the packet, if it is a connection. Resets and late
- * acknowledgements come from a raw socket of the kernel, which older kernels
- * take for TCP as well.
+ * acknowledgments come from a raw socket of the kernel, which older kernels
+ * report as TCP, too.
  */
 static __always_inline struct bpf_sock *connection(struct __sk_buff *skb)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What outlives the command: a folder in the BPF file system per device, named
- * after namespace and interface index, with the device's links and maps.
+ * The pins: a folder in the BPF file system per device, named after namespace
+ * and interface index, with the device's links and maps.
  */
 #ifndef _AGENT_PINS_H
 #define _AGENT_PINS_H
@@ -27,7 +27,7 @@ struct pins {
 	unsigned int ifindex;
 };
 
-/* All of them, in the order of namespaces and interfaces; to be freed. */
+/* All attachments, sorted by namespace and interface; the caller frees the list. */
 size_t pins_list(struct pins **list);
 
 void pins_path(const struct pins *pins, const char *name, char path[PIN_PATH_MAX]);
@@ -36,7 +36,7 @@ bool pins_have(const struct pins *pins, const char *name);
 /* Open a pinned map, program or link: a file descriptor or -errno. */
 int pins_get(const struct pins *pins, const char *name);
 
-/* Make and remove a device's folder with all that is in it. 0 or -errno. */
+/* Create and remove a device's folder with its contents. 0 or -errno. */
 int pins_create(const struct pins *pins);
 int pins_mark(const struct pins *pins, const char *name);
 int pins_remove(const struct pins *pins);

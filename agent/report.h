@@ -9,7 +9,7 @@
 #define EXIT_REFUSED	2	/* the system cannot do it */
 
 /**
- * refuse() - say in one line on stderr why something cannot be done
+ * refuse() - print on stderr, in one line, why something cannot be done
  * @what: the device, namespace or path at fault
  * @format: why, as for printf()
  *
@@ -17,7 +17,7 @@
  */
 int __printf(2, 3) refuse(const char *what, const char *format, ...);
 
-/* End the program for lack of memory. */
+/* End the program: out of memory. */
 void __noreturn out_of_memory(void);
 
 #endif

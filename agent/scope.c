@@ -137,8 +137,8 @@ size_t scope_count(const struct scope *scope, int family)
 }
 
 /*
- * A trie's allocator refills itself a moment later, on a real-time kernel in a
- * thread of its own; until then it is out of memory.
+ * The allocator of a trie refills asynchronously, on a real-time kernel in a
+ * thread; until then it reports -ENOMEM.
  */
 static int store(int map_fd, const void *key)
 {

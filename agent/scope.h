@@ -28,7 +28,7 @@ struct scope {
  */
 int scope_parse(struct scope *scope, const char *text);
 
-/* Add a prefix, unless it lies in another. */
+/* Add a prefix, unless another one covers it. */
 void scope_add(struct scope *scope, struct prefix prefix);
 
 /* Add the prefixes of private networks. */

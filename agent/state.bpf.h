@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the programs keep: configuration, counters, scope, and of each
- * connection when it last stated its RTT.
+ * State of the BPF programs: configuration, counters, scope, and for each
+ * connection its last hint.
  */
 #ifndef _AGENT_STATE_BPF_H
 #define _AGENT_STATE_BPF_H
@@ -16,16 +16,16 @@
 #include "zrtt_agent.h"
 
 #define SAMPLE_NS	50000000ULL	/* a hint per connection and 50 ms */
-#define FALL_SHIFT	3		/* and at once if it fell by 1/8 */
+#define FALL_SHIFT	3		/* and at once if the RTT fell by 1/8 */
 #define RTT_UNKNOWN_US	(~0U)		/* rtt_min before the first sample */
 
 const volatile struct zrtt_agent_config config;
 
 /**
- * struct agent_state - of a connection, dies with its socket
+ * struct agent_state - state of a connection, freed with its socket
  * @stated_ns: when the last hint was sent
- * @units: what it said, 0 = none was sent
- * @reserved: segments are cut such that the TCP option fits
+ * @units: value of that hint, 0 = none was sent
+ * @reserved: segments are cut shorter, so that the TCP option fits
  * @fate: of the segment between socket and device, TCP encoding only
  */
 struct agent_state {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * zrtt_agent.bpf.c	puts hints into the TCP packets that leave a device
+ * zrtt_agent.bpf.c	adds hints to the TCP packets that leave a device
  *
  * zrtt_agent_ip	egress: inserts the IPv4 or IPv6 option
  * zrtt_agent_ops	sock_ops: writes the TCP option
- * zrtt_agent_tcp	egress: says which sockets use the device, and counts
+ * zrtt_agent_tcp	egress: registers the sockets that use the device, and counts
  *
- * Needs Linux 5.10, and no BTF of the kernel. What a hint looks like is the
- * business of zrtt/hint.h.
+ * Needs Linux 5.10, and no BTF of the kernel. zrtt/hint.h has the format of
+ * hints.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@
 #define TCP_LEN		20			/* without options */
 #define IP_PAYLOAD_MAX	(0xffff - IPV6_LEN)	/* for both versions */
 
-/* A fate of no packet that leaves the host. */
+/* Internal: no packet that leaves the host has this fate. */
 #define AGENT_TORN	ZRTT_AGENT_FATES
 
 /* Bytes in front of the IP header, whatever the kind of link. */
@@ -49,10 +49,10 @@ static __always_inline int link_header_len(struct __sk_buff *skb, __u32 ip_len,
 }
 
 /*
- * No packet gets longer than the longest that TCP itself would send: MSS,
- * derived from the path MTU, and headers without options. Of a GSO packet
- * the kernel shortens the segments instead. @payload_len: behind the fixed
- * IP header, hint included.
+ * No packet becomes longer than the longest that TCP itself would send: the MSS,
+ * derived from the path MTU, plus headers without options. In a GSO packet the
+ * kernel shortens the segments instead. @payload_len: bytes behind the fixed IP
+ * header, hint included.
  */
 static __always_inline bool fits(struct __sk_buff *skb,
 				 const struct bpf_tcp_sock *tcp,
@@ -171,7 +171,7 @@ int zrtt_agent_ip(struct __sk_buff *skb)
 {
 	enum zrtt_agent_fate fate = stamp(skb);
 
-	/* Room without a hint in it: TCP will send the packet again. */
+	/* The room stays empty: TCP will send the packet again. */
 	if (fate == AGENT_TORN) {
 		count(ZRTT_AGENT_ERROR);
 		return TC_ACT_SHOT;
@@ -181,8 +181,8 @@ int zrtt_agent_ip(struct __sk_buff *skb)
 }
 
 /*
- * The fate that zrtt_agent_ops has left in the socket, for this packet only.
- * A socket without state gets one, which is what zrtt_agent_ops waits for.
+ * Take the fate of this packet, which zrtt_agent_ops stored in the socket. A
+ * socket without state gets one: zrtt_agent_ops acts on sockets with state.
  */
 static __always_inline enum zrtt_agent_fate look(struct __sk_buff *skb)
 {
@@ -223,7 +223,7 @@ int zrtt_agent_tcp(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* Whether the peer is in scope, that of a mapped address as IPv4. */
+/* Whether the peer is in scope; an IPv4-mapped address counts as IPv4. */
 static __always_inline bool peer_in_scope(const struct bpf_sock_ops *ops)
 {
 	if (ops->family == AGENT_AF_INET)
@@ -237,7 +237,7 @@ static __always_inline bool peer_in_scope(const struct bpf_sock_ops *ops)
 			 ops->remote_ip6[2], ops->remote_ip6[3]);
 }
 
-/* Be called with the options of every segment from now on. */
+/* Request a call for the options of every segment from now on. */
 static __always_inline void watch_options(struct bpf_sock_ops *ops)
 {
 	int flags = ops->bpf_sock_ops_cb_flags;
@@ -246,9 +246,9 @@ static __always_inline void watch_options(struct bpf_sock_ops *ops)
 }
 
 /*
- * Called with every segment, and, to cut segments such that they leave room,
- * without one. Room is always left, so that a hint never makes one too long;
- * a segment without data, which may come before any cut, has room.
+ * Called with every segment, and without one when TCP computes the segment
+ * size. Room is always reserved, so that a hint never makes a segment too long;
+ * a segment without data, which may precede that computation, has room.
  */
 static __always_inline void reserve(struct bpf_sock_ops *ops,
 				    struct agent_state *state)

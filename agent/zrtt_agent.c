@@ -2,7 +2,7 @@
 /*
  * zrtt-agent	hints from unmodified TCP senders, see zrtt-agent(8).
  *
- * The command comes and goes; what it attaches stays, held by pins.
+ * The command ends at once; pins keep what it attaches.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -25,7 +25,7 @@
 #include "report.h"
 #include "status.h"
 
-/* Shows what libbpf and the kernel's verifier have to say. */
+/* Prints the messages of libbpf and of the kernel's verifier. */
 #define DEBUG_VARIABLE	"ZRTT_AGENT_DEBUG"
 
 static int print_debug(enum libbpf_print_level level, const char *format,

@@ -13,24 +13,24 @@ enum zrtt_agent_encoding {
 };
 
 /*
- * What became of a packet, in the order of the output. Every packet has one
- * fate, so that their sum is the number of packets.
+ * The outcome for a packet, in the order of the output. Every packet has exactly
+ * one, so that their sum is the number of packets.
  */
 enum zrtt_agent_fate {
 	ZRTT_AGENT_STAMPED,
 	ZRTT_AGENT_NOT_TCP,
 	ZRTT_AGENT_NO_SOCKET,	/* forwarded, or crossed a namespace */
-	ZRTT_AGENT_NO_RTT,	/* nothing was acknowledged yet */
-	ZRTT_AGENT_SCOPE,	/* the destination is outside */
-	ZRTT_AGENT_SAMPLED_OUT,	/* the connection's last hint is young */
-	ZRTT_AGENT_OPTIONS,	/* no place among the options */
+	ZRTT_AGENT_NO_RTT,	/* nothing acknowledged yet */
+	ZRTT_AGENT_SCOPE,	/* destination not in scope */
+	ZRTT_AGENT_SAMPLED_OUT,	/* last hint of the connection is recent */
+	ZRTT_AGENT_OPTIONS,	/* no room among the options */
 	ZRTT_AGENT_TOO_BIG,	/* would exceed the connection's longest packet */
 	ZRTT_AGENT_FRAGMENT,
 	ZRTT_AGENT_ERROR,	/* malformed, or out of memory */
 	ZRTT_AGENT_FATES,
 };
 
-/* Behind the fates: connections that got a hint. */
+/* The counter after the fates: connections that sent a hint. */
 #define ZRTT_AGENT_CONNECTIONS	ZRTT_AGENT_FATES
 #define ZRTT_AGENT_COUNTERS	(ZRTT_AGENT_FATES + 1)
 

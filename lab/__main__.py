@@ -3,6 +3,10 @@
 
 import sys
 
-from lab.cli import main
+from lab import interpreter
+
+interpreter.choose()
+
+from lab.cli import main  # noqa: E402 - needs the interpreter that was chosen
 
 sys.exit(main())

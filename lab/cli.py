@@ -8,14 +8,10 @@ import os
 import signal
 import sys
 
-from lab import build, grid, initramfs, kernels, report, table
-from lab.agent import AgentError
-from lab.agentcost import AgentCostError
-from lab.apt import AptError
-from lab.cgroups import CgroupError
 from lab.commands import (
     ablation,
     agentcost,
+    arena,
     bench,
     crosscheck,
     demo,
@@ -33,15 +29,26 @@ from lab.commands import (
     tdc,
 )
 from lab.commands import report as report_command
-from lab.engine import GuestError
-from lab.mininet_build import MininetError
-from lab.netns import NetnsError
-from lab.result import ResultError
-from lab.scenario import ScenarioError
-from lab.units import UnitError
+from lab.engines import initramfs
+from lab.engines.job import GuestError
+from lab.host import files
+from lab.host.cgroups import CgroupError
+from lab.host.netns import NetnsError
+from lab.kernels.apt import AptError
+from lab.kernels.kernel import KernelError
+from lab.mininet.network import MininetError
+from lab.model import grid
+from lab.model.scenario import ScenarioError
+from lab.model.units import UnitError
+from lab.output import pictures
+from lab.results import report, table
+from lab.results.result import ResultError
+from lab.senders.agent import AgentError
+from lab.senders.agentcost import AgentCostError
+from lab.toolchain import build
 
 COMMANDS = (
-    run, demo, sweep, flent, report_command, figures, crosscheck, ablation, mininet, bench,
+    run, demo, sweep, arena, flent, report_command, figures, crosscheck, ablation, mininet, bench,
     agentcost, multiqueue, longrun, flood, tdc, stress, kernel, matrix,
 )  # fmt: skip
 CONSOLE_LINES = 40
@@ -49,10 +56,12 @@ EXPECTED_ERRORS = (
     ScenarioError,
     UnitError,
     AptError,
-    kernels.KernelError,
+    KernelError,
     build.BuildError,
     initramfs.InitramfsError,
     report.ReportError,
+    files.FileError,
+    pictures.PictureError,
     ResultError,
     GuestError,
     MininetError,

@@ -1,16 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Runs make for what it says, here or in a copy."""
+"""Builds what tests need, and runs make for what it says, here or in a copy."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.process import outside_make
+from lab.host.process import outside_make
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def compiled(product: Path, compiler: str, *words: str | Path) -> Path:
+    """The product, whole at any time: several processes may make and use it at once."""
+    product.parent.mkdir(parents=True, exist_ok=True)
+    made = product.with_name(f"{product.name}.{os.getpid()}")
+    subprocess.run([compiler, *words, "-o", made], check=True)
+    return made.replace(product)
 
 
 def make(

@@ -19,8 +19,10 @@ class Attribute:
 
 
 _PARAMETERS = HEADER.read_text().split("#define TCA_ZRTT_MAX")[0]
-_DECLARED = re.findall(r"^\tTCA_ZRTT_(\w+),\s+/\* [us](\d+),", _PARAMETERS, re.MULTILINE)
+_DECLARED = re.findall(r"^\tTCA_ZRTT_(\w+),(?:\s+/\* [us](\d+),)?", _PARAMETERS, re.MULTILINE)
 ATTRIBUTES = {
-    name: Attribute(number, int(bits) // 8) for number, (name, bits) in enumerate(_DECLARED, 1)
+    name: Attribute(number, int(bits) // 8)
+    for number, (name, bits) in enumerate(_DECLARED)
+    if bits  # not UNSPEC, and not PAD
 }
 """By name, without TCA_ZRTT_."""

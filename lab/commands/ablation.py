@@ -11,10 +11,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from lab import ablation, sweep, table, textable
-from lab.ablation import Figure, Rungs
-from lab.ablations import STEPS
+from lab.ablation import study
+from lab.ablation.steps import STEPS
+from lab.ablation.study import Figure, Rungs
 from lab.commands.parsing import Commands, Help, seeds
+from lab.host import files
+from lab.output import text_table
+from lab.results import table
+from lab.runs import sweep
 
 HEAD = ("without", "in its place", "cell", "figure", "zrtt", "without")
 LEFT_COLUMNS = 4
@@ -26,25 +30,26 @@ DIGITS = {"jain": 4, "sojourn_p95_ms": 1, "sojourn_max_ms": 0}
 def add(commands: Commands) -> None:
     p = commands.add_parser(
         "ablation",
-        help="what each step of mode zrtt is for",
+        help="what each step of mode zrtt is worth",
         description="Takes the steps of mode zrtt (docs/algorithm.md) away, one at a time, by a "
         "parameter of tc or by an edit of the sources, runs that and zrtt where it should matter, "
         "and shows the least and the most of the seeds; likewise of the ladder, from the paper's "
-        "law up to zrtt. lab/ablations.py lists both. Runs that the table has already are not done "
-        "again. Exit status 1 if a run failed.",
+        "law up to zrtt. lab/ablation/steps.py lists both. Runs that the table has already are not "
+        "done again. Exit status 1 if a run failed.",
         formatter_class=Help,
     )
     p.add_argument("--only", action="append", default=[], metavar="STEP",
-                   help=f"patterns of {', '.join(STEPS)}, ladder; repeatable")  # fmt: skip
+                   help=f"patterns of steps: {', '.join(STEPS)}, ladder; repeatable")  # fmt: skip
     p.add_argument("--cell", action="append", default=[], metavar="CELL",
-                   help="patterns of where; repeatable")  # fmt: skip
-    p.add_argument("--seeds", type=seeds, default=[1, 2, 3], metavar="1,2,...")
+                   help="patterns of scenarios; repeatable")  # fmt: skip
+    p.add_argument("--seeds", type=seeds, default=[1, 2, 3], metavar="1,2,...",
+                   help="seeds of each scenario")  # fmt: skip
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
-                   help="guests at a time")  # fmt: skip
+                   help="number of guests at a time")  # fmt: skip
     p.add_argument("--output", type=Path, default=Path("out/ablation.csv"), metavar="FILE",
-                   help="the table of all runs, as of lab sweep")  # fmt: skip
-    p.add_argument("--json", type=Path, metavar="FILE", help="write what is shown there, by seed")
-    p.add_argument("--markdown", action="store_true", help="print the tables for documents")
+                   help="table of all runs, as that of lab sweep")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the results to FILE, by seed")
+    p.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     p.set_defaults(handler=_ablation)
 
 
@@ -75,13 +80,13 @@ def _ladder(rungs: Rungs) -> list[tuple[str, ...]]:
 
 
 def _ablation(args: argparse.Namespace) -> int:
-    points = ablation.points(args.only, args.cell, args.seeds)
+    points = study.points(args.only, args.cell, args.seeds)
     with table.opened(args.output) as rows:
-        outcome = sweep.run(points, rows, jobs=max(1, args.jobs), guests=ablation.Guests())
+        outcome = sweep.run(points, rows, jobs=max(1, args.jobs), guests=study.Guests())
     asked = {point.command for point in points}
     done = [row for row in rows.rows if row.command in asked]
-    figures, rungs = ablation.figures(done), ablation.ladder(done)
-    form = textable.markdown if args.markdown else textable.aligned
+    figures, rungs = study.figures(done), study.ladder(done)
+    form = text_table.markdown if args.markdown else text_table.aligned
     parts = [form(_steps(figures), LEFT_COLUMNS)] if figures else []
     parts += [form(_ladder(rungs))] if rungs else []
     print("\n\n".join("\n".join(part) for part in parts))
@@ -97,6 +102,5 @@ def _save(path: Path, figures: Sequence[Figure], rungs: Rungs) -> None:
         for rung, columns in rungs.items()
         for (cell, metric), values in columns.items()
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
     content = {"steps": [asdict(figure) for figure in figures], "ladder": ladder}
-    path.write_text(json.dumps(content, indent=1) + "\n")
+    files.write(path, json.dumps(content, indent=1) + "\n")

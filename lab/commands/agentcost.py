@@ -8,9 +8,10 @@ import shlex
 import sys
 from pathlib import Path
 
-from lab import agentcost, textable
-from lab.agentcost import Cost, spread
 from lab.commands.parsing import Commands, Help
+from lab.output import text_table
+from lab.senders import agentcost
+from lab.senders.agentcost import Cost, spread
 
 HEAD = ("", "Mbit/s", "ratio", "quartiles", "CPU ratio", "quartiles", "BPF ns/packet", "stamped")
 SAMPLED = "sampled"
@@ -27,16 +28,17 @@ def add(commands: Commands) -> None:
         formatter_class=Help,
     )
     p.add_argument("--rounds", type=int, default=9, metavar="N",
-                   help="in each, all variants have their turn")  # fmt: skip
-    p.add_argument("--seconds", type=int, default=2, metavar="N", help="of each transfer")
+                   help="rounds, each with all variants")  # fmt: skip
+    p.add_argument("--seconds", type=int, default=2, metavar="N",
+                   help="length of each transfer, seconds")  # fmt: skip
     p.add_argument("--segments", action="store_true",
                    help="the sender cuts segments and the receiver merges them, as is done on "
                    "either side of a wire, instead of handing on super-packets")  # fmt: skip
     p.add_argument("--check", type=float, default=0.0, metavar="RATIO",
                    help="exit status 1 if the median ratio of a sampled variant is "
                    "less")  # fmt: skip
-    p.add_argument("--json", type=Path, metavar="FILE", help="write all of it there")
-    p.add_argument("--markdown", action="store_true", help="print a table for documents")
+    p.add_argument("--json", type=Path, metavar="FILE", help="write all results to FILE")
+    p.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     p.set_defaults(handler=_agentcost)
 
 
@@ -59,7 +61,7 @@ def _line(cost: Cost, variant: str) -> tuple[str, ...]:
 def table(cost: Cost, *, markdown: bool = False) -> str:
     """A line per variant."""
     lines = [HEAD, *(_line(cost, variant) for variant in cost.transfers)]
-    return "\n".join((textable.markdown if markdown else textable.aligned)(lines))
+    return "\n".join((text_table.markdown if markdown else text_table.aligned)(lines))
 
 
 def missed(cost: Cost, least: float) -> list[str]:

@@ -9,10 +9,11 @@ import shlex
 import sys
 from typing import Any
 
-from lab import crosscheck, grid
 from lab.commands.parsing import Commands, Help, seeds
-from lab.engine import KERNELS
-from lab.scenario import Scenario, ScenarioError
+from lab.kernels.kernel import KERNELS
+from lab.model import grid
+from lab.model.scenario import Scenario, ScenarioError
+from lab.trials import crosscheck
 
 REFERENCE = "uml"
 # Small enough that three seeds take minutes in an emulated machine.
@@ -32,17 +33,17 @@ def add(commands: Commands) -> None:
         formatter_class=Help,
     )
     p.add_argument("--kernel", choices=[k for k in KERNELS if k != REFERENCE], default="6.12",
-                   help="the stock one")  # fmt: skip
+                   help="stock kernel to compare with")  # fmt: skip
     p.add_argument("--seeds", type=seeds, default=[1, 2, 3], metavar="1,2,...",
-                   help="of each kernel; at least two")  # fmt: skip
+                   help="seeds on each kernel, at least two")  # fmt: skip
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
-                   help="guests at a time")  # fmt: skip
+                   help="number of guests at a time")  # fmt: skip
     p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
-                   help='what to type after "tc qdisc add dev X parent Y"')  # fmt: skip
+                   help='the qdisc: words after "tc qdisc add dev X parent Y"')  # fmt: skip
     for name in grid.FIELDS:
         action = "append" if name in grid.REPEATED else "store"
         p.add_argument(f"--{name}", action=action, default=CELL.get(name), metavar="VALUE",
-                       help="as of lab run")  # fmt: skip
+                       help=f"see --{name} of lab run")  # fmt: skip
     p.set_defaults(handler=_crosscheck)
 
 

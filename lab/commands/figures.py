@@ -7,12 +7,12 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import report, table
 from lab.commands.parsing import Commands, Help
-from lab.engine import KERNELS
 from lab.figures import catalogue, endpoints, times
 from lab.figures.data import Runs
-from lab.report import ReportError
+from lab.kernels.kernel import KERNELS
+from lab.results import report, table
+from lab.results.report import ReportError
 
 
 def add(commands: Commands) -> None:
@@ -27,12 +27,12 @@ def add(commands: Commands) -> None:
         formatter_class=Help,
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
-                   help="one CSV of lab sweep, or JSON of lab run")  # fmt: skip
+                   help="a CSV table of lab sweep, or JSON of lab run")  # fmt: skip
     p.add_argument("--out", type=Path, default=Path("out") / "figures", metavar="DIR",
-                   help="for the pictures")  # fmt: skip
-    p.add_argument("--kernel", choices=KERNELS, default="uml", help="whose runs of a table to draw")
-    p.add_argument("--name", default="times", help="of the picture of JSON")
-    p.add_argument("--title", default="Goodput of each flow", help="of the picture of JSON")
+                   help="folder for the pictures")  # fmt: skip
+    p.add_argument("--kernel", choices=KERNELS, default="uml", help="draw the runs of this kernel")
+    p.add_argument("--name", default="times", help="file name of the picture of JSON")
+    p.add_argument("--title", default="Goodput of each flow", help="title of the picture of JSON")
     p.set_defaults(handler=_figures)
 
 

@@ -9,12 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.commands.parsing import Commands, Help
-from lab.engine import KERNELS, get_engine
+from lab.engines.select import get_engine
 from lab.flent import batch, plots
 from lab.flent.network import Network
-from lab.progress import Board
-from lab.scenario import parse_rtts
-from lab.units import parse_rate
+from lab.host.progress import Board
+from lab.kernels.kernel import KERNELS
+from lab.model.scenario import parse_rtts
+from lab.model.units import parse_rate
+from lab.output import pictures
 
 
 def _override(text: str) -> tuple[str, str]:
@@ -34,29 +36,31 @@ def add(commands: Commands) -> None:
         "shows it.",
         formatter_class=Help,
     )
-    p.add_argument("file", type=Path, metavar="FILE", help="such as flent-configs/zrtt.batch")
+    p.add_argument("file", type=Path, metavar="FILE",
+                   help="batch file, such as flent-configs/zrtt.batch")  # fmt: skip
     p.add_argument("--batch", action="append", default=[], metavar="NAME",
-                   help="run this batch of it; repeatable; otherwise all")  # fmt: skip
+                   help="run this batch only; repeatable; default: all batches")  # fmt: skip
     p.add_argument("--override", action="append", default=[], type=_override, metavar="KEY=VALUE",
                    help="flent's --batch-override, such as length=10 or for_qdiscs=zrtt,cake; "
                    "repeatable")  # fmt: skip
-    p.add_argument("--kernel", choices=KERNELS, default="uml", help="user-mode Linux, or Debian's")
-    p.add_argument("--rate", default="20mbit", help="of the bottleneck, in both directions")
+    p.add_argument("--kernel", choices=KERNELS, default="uml", help="kernel of the guest")
+    p.add_argument("--rate", default="20mbit", help="rate of the bottleneck in each direction")
     p.add_argument("--rtts", default="20ms..200ms/10", metavar="LIST",
-                   help="20ms,40ms,... or FIRST..LAST/COUNT; one host each")  # fmt: skip
-    p.add_argument("--seed", type=int, default=1, help="of all that is random")
+                   help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
+    p.add_argument("--seed", type=int, default=1, help="seed of all random choices")
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
-                   help="guests at a time")  # fmt: skip
+                   help="number of guests at a time")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
-                   help="give a batch up after that long on this machine's clock")  # fmt: skip
+                   help="give up a batch after so many seconds of real time")  # fmt: skip
     p.add_argument("--out", type=Path, default=Path("out/flent"), metavar="DIR",
-                   help="for the files")  # fmt: skip
+                   help="folder for data files and pictures")  # fmt: skip
     p.set_defaults(handler=_flent)
 
 
 def _flent(args: argparse.Namespace) -> None:
     network = Network(parse_rate(args.rate), parse_rtts(args.rtts)).check()
     batches = batch.load(args.file, args.batch)
+    pictures.pyplot()  # now rather than after minutes, if it is missing
     engine = get_engine(args.kernel)
     painter = plots.Painter()
     board = Board()
@@ -67,9 +71,9 @@ def _flent(args: argparse.Namespace) -> None:
             overrides=dict(args.override), seed=args.seed, out=args.out,
             timeout_s=args.timeout, progress=board.track(one.name),
         )  # fmt: skip
-        pictures = painter.draw_all(files)
-        board.done(one.name, f"{len(files)} data files, {len(pictures)} pictures")
-        return files + pictures
+        drawn = painter.draw_all(files)
+        board.done(one.name, f"{len(files)} data files, {len(drawn)} pictures")
+        return files + drawn
 
     with ThreadPoolExecutor(max_workers=max(1, args.jobs)) as pool:
         try:

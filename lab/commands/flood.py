@@ -7,12 +7,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from lab import flood, flood_cost, textable
 from lab.commands.parsing import Commands, Help
-from lab.flood import Flooded
-from lab.flood_cost import Costs
-from lab.progress import Board
-from lab.scenario import ScenarioError
+from lab.host.progress import Board
+from lab.model.scenario import ScenarioError
+from lab.output import text_table
+from lab.trials import flood, flood_cost
+from lab.trials.flood import Flooded
+from lab.trials.flood_cost import Costs
 
 HEAD = ("", "flood", "new flows", "Jain", "goodput", "sojourn", "p95")
 
@@ -27,13 +28,16 @@ def add(commands: Commands) -> None:
         "if fairness or cost changes more than it may.",
         formatter_class=Help,
     )
-    p.add_argument("--cost", action="store_true", help="count instructions instead")
+    p.add_argument("--cost", action="store_true",
+                   help="count instructions instead of measuring fairness")  # fmt: skip
     p.add_argument("--duration", type=float, default=60.0, metavar="S",
-                   help="measured; at 493 the larger flood has a million flows")  # fmt: skip
+                   help="seconds measured; with 493 the larger flood has a million "
+                   "flows")  # fmt: skip
     p.add_argument("--packets", type=int, default=100_000, metavar="N",
-                   help="timed for each figure of --cost")  # fmt: skip
-    p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
-    p.add_argument("--markdown", action="store_true", help="print a table for documents")
+                   help="packets timed for each figure of --cost")  # fmt: skip
+    p.add_argument("--seed", type=int, default=1,
+                   help="seed of start times and all other random choices")  # fmt: skip
+    p.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     p.set_defaults(handler=_flood)
 
 
@@ -71,7 +75,7 @@ def _flood(args: argparse.Namespace) -> int:
     else:
         runs = flood.run(args.duration, args.seed, Board().track)
         lines, problems = fairness_lines(runs), flood.problems(runs)
-    lay_out = textable.markdown if args.markdown else textable.aligned
+    lay_out = text_table.markdown if args.markdown else text_table.aligned
     print("\n".join(lay_out(lines)))
     for problem in problems:
         print(f"lab: {problem}", file=sys.stderr)

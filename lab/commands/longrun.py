@@ -9,11 +9,13 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
-from lab import longrun, textable
 from lab.commands.parsing import Commands, Help
-from lab.longrun import LongRun
-from lab.progress import Board
-from lab.scenario import ScenarioError
+from lab.host import files
+from lab.host.progress import Board
+from lab.model.scenario import ScenarioError
+from lab.output import text_table
+from lab.trials import longrun
+from lab.trials.longrun import LongRun
 
 HEAD = ("part", "Jain", "goodput", "delay", "RTT_avg", "P_b", "flows")
 MIN_MINUTES = 10
@@ -29,11 +31,12 @@ def add(commands: Commands) -> None:
         "went back, or if packets are not accounted for.",
         formatter_class=Help,
     )
-    p.add_argument("--parts", type=int, default=24, metavar="N", help="how many, 2 to 30")
+    p.add_argument("--parts", type=int, default=24, metavar="N", help="number of parts, 2 to 30")
     p.add_argument("--minutes", type=int, default=60, metavar="N",
-                   help=f"of a part, at least {MIN_MINUTES}")  # fmt: skip
-    p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
-    p.add_argument("--json", type=Path, metavar="FILE", help="write the result there")
+                   help=f"minutes of a part, at least {MIN_MINUTES}")  # fmt: skip
+    p.add_argument("--seed", type=int, default=1,
+                   help="seed of start times and all other random choices")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write the results to FILE")
     p.set_defaults(handler=_longrun)
 
 
@@ -44,7 +47,7 @@ def table(done: LongRun) -> str:
          f"{part.rtt_avg_ms:.1f} ms", f"{part.prob:.2%}", f"{part.flows:.1f}")
         for number, part in enumerate(done.parts, 1)
     ]  # fmt: skip
-    return "\n".join(textable.aligned([HEAD, *lines]))
+    return "\n".join(text_table.aligned([HEAD, *lines]))
 
 
 def _longrun(args: argparse.Namespace) -> int:
@@ -58,8 +61,7 @@ def _longrun(args: argparse.Namespace) -> int:
     )
     board.done("longrun", f"{done.wall_s:.0f} s")
     if args.json:
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps(asdict(done), indent=1) + "\n")
+        files.write(args.json, json.dumps(asdict(done), indent=1) + "\n")
     print(table(done))
     print(
         f"\nLinux {done.kernel}, {done.packets} packets; wraps of 32-bit clocks: microseconds"

@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from lab import matrix
 from lab.commands.parsing import Commands
-from lab.textable import aligned
+from lab.output.text_table import aligned
+from lab.toolchain import matrix
 
 
 def add(commands: Commands) -> None:

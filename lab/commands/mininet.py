@@ -7,14 +7,15 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from lab import mininet_build, mininet_guest, mininet_traffic, topologies
 from lab.commands.parsing import Commands, Help
-from lab.engine import KERNELS
-from lab.mininet_build import MininetError
-from lab.result import jain
-from lab.scenario import CCS, ScenarioError, parse_rtts
-from lab.topologies import TOPOLOGIES, Flow, Topology
-from lab.units import parse_rate
+from lab.kernels.kernel import KERNELS
+from lab.mininet import guest, network, topologies
+from lab.mininet import traffic as mininet_traffic
+from lab.mininet.network import MininetError
+from lab.mininet.topologies import TOPOLOGIES, Flow, Topology
+from lab.model.scenario import CCS, ScenarioError, parse_rtts
+from lab.model.units import parse_rate
+from lab.results.result import jain
 
 
 def add(commands: Commands) -> None:
@@ -23,30 +24,32 @@ def add(commands: Commands) -> None:
         help="the networks of the papers, by Mininet",
         description="Builds one of the papers' networks of namespaces, says how its hosts are "
         "called, lets TCP flows share it, and prints what each got. Needs root and Mininet "
-        f"({mininet_build.PACKAGE} of Debian); with --kernel, it runs in a guest. docs/mininet.md "
+        f"({network.PACKAGE} of Debian); with --kernel, it runs in a guest. docs/mininet.md "
         "tells more.",
         formatter_class=Help,
     )
     p.add_argument("topology", choices=TOPOLOGIES, metavar="TOPOLOGY",
-                   help=", ".join(TOPOLOGIES))  # fmt: skip
-    p.add_argument("--kernel", choices=KERNELS, help="in a guest; default on this machine")
+                   help=f"the network: {', '.join(TOPOLOGIES)}")  # fmt: skip
+    p.add_argument("--kernel", choices=KERNELS,
+                   help="run in a guest with this kernel; default: on this machine")  # fmt: skip
     p.add_argument("--qdisc", metavar="WORDS",
-                   help='of the bottlenecks, what to type after "tc qdisc add dev X parent Y"; '
+                   help='qdisc of the bottlenecks: words after "tc qdisc add dev X parent Y"; '
                    "default the paper's")  # fmt: skip
-    p.add_argument("--rate", metavar="RATE", help="of the bottlenecks; default the paper's")
-    p.add_argument("--hosts", type=int, metavar="N", help="pairs of the dumbbell; default 10")
+    p.add_argument("--rate", metavar="RATE", help="rate of the bottlenecks; default: the paper's")
+    p.add_argument("--hosts", type=int, metavar="N", help="host pairs of the dumbbell; default: 10")
     p.add_argument("--rtts", metavar="LIST",
-                   help="20ms,40ms,... or FIRST..LAST/COUNT, of the first flows")  # fmt: skip
-    p.add_argument("--cc", choices=CCS, default="cubic", help="of all flows")
-    p.add_argument("--ecn", choices=("on", "off"), default="on", help="flows negotiate ECN")
-    p.add_argument("--warmup", type=float, default=5.0, metavar="S", help="not measured")
-    p.add_argument("--duration", type=float, default=15.0, metavar="S", help="measured")
-    p.add_argument("--seed", type=int, default=1, help="of start times")
+                   help="RTTs of the first flows: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
+    p.add_argument("--cc", choices=CCS, default="cubic", help="congestion control of all flows")
+    p.add_argument("--ecn", choices=("on", "off"), default="on", help="whether flows negotiate ECN")
+    p.add_argument("--warmup", type=float, default=5.0, metavar="S",
+                   help="seconds before the measurement")  # fmt: skip
+    p.add_argument("--duration", type=float, default=15.0, metavar="S", help="seconds measured")
+    p.add_argument("--seed", type=int, default=1, help="seed of start times")
     what = p.add_mutually_exclusive_group()
     what.add_argument("--cli", action="store_true", help="Mininet's command line instead of flows")
     what.add_argument("--ping", action="store_true", help="measure RTTs instead of goodput")
     p.add_argument("--timeout", type=float, default=1800.0, metavar="S",
-                   help="of a guest, on this machine's clock")  # fmt: skip
+                   help="give up a guest after so many seconds of real time")  # fmt: skip
     p.set_defaults(handler=_mininet)
 
 
@@ -85,7 +88,7 @@ def _run_in_guest(args: argparse.Namespace, qdisc: str) -> None:
             words += [f"--{name}", str(value)]
     if args.ping:
         words.append("--ping")
-    said = mininet_guest.run(
+    said = guest.run(
         args.kernel, words, qdisc, args.cc, seed=args.seed, timeout_s=args.timeout
     )
     print(said, end="")
@@ -95,9 +98,9 @@ def _run_here(args: argparse.Namespace, topology: Topology, qdisc: str) -> None:
     if os.geteuid():
         raise MininetError("making namespaces needs root")
     print(f"{topologies.describe(topology)}\nqdisc: {qdisc}\n", flush=True)
-    with mininet_build.built(topology, qdisc, ecn=args.ecn == "on") as net:
+    with network.built(topology, qdisc, ecn=args.ecn == "on") as net:
         if args.cli:
-            mininet_build.command_line(net)
+            network.command_line(net)
         elif args.ping:
             for flow in topology.flows:
                 ms = mininet_traffic.ping_ms(net, topology, flow)

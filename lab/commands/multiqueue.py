@@ -7,11 +7,12 @@ import argparse
 from collections.abc import Sequence
 from statistics import median
 
-from lab import multiqueue, multiqueue_cost, textable
 from lab.commands.parsing import Commands, Help
-from lab.multiqueue_cost import ALONE, LOADS, Readings
-from lab.progress import Board
-from lab.scenario import ScenarioError
+from lab.host.progress import Board
+from lab.model.scenario import ScenarioError
+from lab.output import text_table
+from lab.trials import multiqueue, multiqueue_cost
+from lab.trials.multiqueue_cost import ALONE, LOADS, Readings
 
 
 def add(commands: Commands) -> None:
@@ -24,14 +25,16 @@ def add(commands: Commands) -> None:
         "they slow each other down; meaningful on a machine with nothing else to do.",
         formatter_class=Help,
     )
-    p.add_argument("--cost", action="store_true", help="compare times instead")
-    p.add_argument("--qdisc", default="zrtt", metavar="WORDS", help="of both queues")
+    p.add_argument("--cost", action="store_true",
+                   help="compare times per packet instead of fairness")  # fmt: skip
+    p.add_argument("--qdisc", default="zrtt", metavar="WORDS", help="qdisc of both queues")
     p.add_argument("--packets", type=int, default=20_000, metavar="N",
-                   help="of each processor and measurement, with --cost")  # fmt: skip
+                   help="with --cost: packets of each processor and measurement")  # fmt: skip
     p.add_argument("--rounds", type=int, default=9, metavar="N",
-                   help="in which measurements take turns, with --cost")  # fmt: skip
-    p.add_argument("--seed", type=int, default=1, help="of the hash and all else random")
-    p.add_argument("--markdown", action="store_true", help="print a table for documents")
+                   help="with --cost: rounds of all measurements")  # fmt: skip
+    p.add_argument("--seed", type=int, default=1,
+                   help="seed of the hash and all other random choices")  # fmt: skip
+    p.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     p.set_defaults(handler=_multiqueue)
 
 
@@ -63,5 +66,5 @@ def _multiqueue(args: argparse.Namespace) -> None:
         lines = cost_lines(multiqueue_cost.measure(args.packets, args.rounds))
     else:
         lines = _fairness(args.qdisc, args.seed)
-    lay_out = textable.markdown if args.markdown else textable.aligned
+    lay_out = text_table.markdown if args.markdown else text_table.aligned
     print("\n".join(lay_out(lines)))

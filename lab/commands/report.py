@@ -7,31 +7,42 @@ import argparse
 import sys
 from pathlib import Path
 
-from lab import pivot, report, summary, sweepfile, table
 from lab.commands.parsing import Commands
+from lab.host import files
 from lab.html import page, rows
+from lab.results import pivot, report, summary, table
+from lab.runs import sweepfile
+
+
+def _columns(text: str) -> pivot.Columns:
+    try:
+        return pivot.Columns.parse(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add(commands: Commands) -> None:
     p = commands.add_parser(
         "report",
-        help="show results again",
+        help="tables, pictures and pages of earlier results",
         description="Prints the table of runs kept as JSON, and draws them; of the CSV table of a "
         "sweep, worst, median and best over the seeds. With --html, writes a page of tables and "
         "plots instead, one file that needs nothing else.",
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
-                   help="JSON of run --json or demo, or one CSV of sweep")  # fmt: skip
-    p.add_argument("--html", type=Path, metavar="FILE", help="write a page there")
-    p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT there")
-    p.add_argument("--markdown", action="store_true", help="of a sweep: for documents")
-    p.add_argument("--metric", choices=table.METRICS, metavar="NAME",
-                   help="of a sweep: the worst seed's, a line per cell, a column per qdisc; one of "
-                   f"{', '.join(table.METRICS)}")  # fmt: skip
+                   help="JSON of lab run or lab demo, or a CSV table of lab sweep")  # fmt: skip
+    p.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page to FILE")
+    p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT, as PNG")
+    p.add_argument("--markdown", action="store_true",
+                   help="print the tables of a sweep as Markdown")  # fmt: skip
+    p.add_argument("--metric", action="append", default=[], type=_columns,
+                   metavar="NAME[:QDISC,...]",
+                   help="one figure of a sweep, of the worst seed, by cell and qdisc: "
+                   f"{', '.join(table.METRICS)}; repeatable, for one table of all")  # fmt: skip
     p.add_argument("--spread", action="store_true",
-                   help="with --metric: the median of the seeds, the least and the most")
+                   help="with --metric: median, least and most of the seeds")
     p.add_argument("--check", type=Path, metavar="FILE",
-                   help="of a sweep: its sweep file; prints the targets that were missed, "
+                   help="the sweep file of a sweep: prints the targets that were missed, "
                    "with exit status 1 if there are any")  # fmt: skip
     p.set_defaults(handler=_report)
 
@@ -66,7 +77,7 @@ def _misses(args: argparse.Namespace) -> list[str] | None:
 def _report_sweep(args: argparse.Namespace) -> int:
     rows_of_sweep = table.load(args.files[0])
     if args.metric:
-        print(pivot.render(rows_of_sweep, args.metric, spread=args.spread, markdown=args.markdown))
+        print(pivot.render(rows_of_sweep, *args.metric, spread=args.spread, markdown=args.markdown))
     else:
         print(summary.render(rows_of_sweep, markdown=args.markdown))
     return 1 if _misses(args) else 0
@@ -78,7 +89,6 @@ def _write_page(args: argparse.Namespace) -> int:
     shown = rows.load(args.files)
     misses = _misses(args)
     text = page.render(shown, misses)
-    args.html.parent.mkdir(parents=True, exist_ok=True)
-    args.html.write_text(text)
+    files.write(args.html, text)
     print(f"{args.html}: {len(shown)} runs, {len(text.encode()) / 1e6:.1f} MB")
     return 1 if misses else 0

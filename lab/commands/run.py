@@ -10,14 +10,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lab import grid, report, runner
-from lab.churn import ShortFlows
 from lab.commands.parsing import Commands, Help
-from lab.engine import KERNELS
-from lab.progress import Board
-from lab.readings import QueueResult
-from lab.result import FlowResult, PhaseResult, Result
-from lab.scenario import CCS, Scenario
+from lab.host import files
+from lab.host.progress import Board
+from lab.kernels.kernel import KERNELS, OTHER_TICKS
+from lab.model import grid
+from lab.model.churn import ShortFlows
+from lab.model.scenario import CCS, Scenario
+from lab.results import report
+from lab.results.readings import QueueResult
+from lab.results.result import FlowResult, PhaseResult, Result
+from lab.runs import runner
 
 
 def add(commands: Commands) -> None:
@@ -25,68 +28,84 @@ def add(commands: Commands) -> None:
         "run",
         help="one scenario in one guest",
         description="Runs TCP flows of different RTTs through a qdisc on a real kernel in a "
-        "guest, and prints what came of it. Exit status 0 only if the run finished and its "
-        "numbers add up.",
+        "guest, and prints the results. Exit status 0 only if the run finished and its numbers add "
+        "up.",
         formatter_class=Help,
     )
-    p.add_argument("--kernel", choices=KERNELS, default="6.12", help="Debian's, or user-mode Linux")
+    p.add_argument("--kernel", choices=(*KERNELS, *OTHER_TICKS), default="6.12",
+                   help="kernel of the guest: Debian's, or user-mode Linux")  # fmt: skip
     p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
-                   help='what to type after "tc qdisc add dev X parent Y"')  # fmt: skip
-    p.add_argument("--rate", default="20mbit", help="of the bottleneck")
+                   help='the qdisc: words after "tc qdisc add dev X parent Y"')  # fmt: skip
+    p.add_argument("--rate", default="20mbit", help="rate of the bottleneck")
     p.add_argument("--rtts", default="20ms..400ms/20", metavar="LIST",
-                   help="20ms,40ms,... or FIRST..LAST/COUNT; one host each")  # fmt: skip
+                   help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
     p.add_argument("--sessions", type=int, default=1, metavar="K", help="flows per RTT")
     p.add_argument("--cc", default="cubic", metavar="NAME",
-                   help=f"{', '.join(CCS)} or mix:A,B given to the flows in turn")  # fmt: skip
+                   help=f"congestion control: {', '.join(CCS)}, or mix:A,B "
+                   "for the flows in turn")  # fmt: skip
     p.add_argument("--ecn", default="on", metavar="on|off|FRACTION",
-                   help="all flows, none, or that fraction of them negotiate ECN")  # fmt: skip
+                   help="ECN: negotiated by all flows, none, or this fraction of them")  # fmt: skip
     p.add_argument("--gso", default="off", metavar="on|off|N",
-                   help="super-packets through the qdisc, of N segments at most")  # fmt: skip
+                   help="GSO packets through the qdisc, with at most N segments")  # fmt: skip
     p.add_argument("--hint", default="packet", metavar="MODE",
-                   help="RTT hint in each packet, sampled (50 ms of each 500), none, or the "
-                   "fraction of flows that hint in each packet")  # fmt: skip
+                   help="RTT hints: packet (in each packet), sampled (50 ms of each 500), none, or "
+                   "the fraction of flows that hint in each packet")  # fmt: skip
     p.add_argument("--liar", action="append", default=[], metavar="N:FACTOR",
                    help="flow N (from 0) states FACTOR times its RTT; repeatable")  # fmt: skip
-    p.add_argument("--warmup", type=float, default=20.0, metavar="S", help="not measured")
-    p.add_argument("--duration", type=float, default=60.0, metavar="S", help="measured")
-    p.add_argument("--seed", type=int, default=1, help="of start times and all else random")
+    p.add_argument("--warmup", type=float, default=20.0, metavar="S",
+                   help="seconds before the measurement")  # fmt: skip
+    p.add_argument("--duration", type=float, default=60.0, metavar="S", help="seconds measured")
+    p.add_argument("--seed", type=int, default=1,
+                   help="seed of start times and all other random choices")  # fmt: skip
     p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
-                   help="S seconds after the start set the rate, or add D to all RTTs; "
+                   help="S seconds after the start, set the rate or add D to all RTTs; "
                    "repeatable")  # fmt: skip
     p.add_argument("--udp", action="append", default=[], metavar="RATE[@FROM-TO]",
                    help="unresponsive UDP at that rate on the wire, from a host of its own, FROM "
                    "and TO seconds after the start; repeatable")  # fmt: skip
+    p.add_argument("--spoof", action="append", default=[],
+                   metavar="'flow=N send=KIND [rate=R] [every=S] [ect=on] [from=S] [to=S]'",
+                   help="a third host sends packets with the addresses and ports of flow N (from "
+                   "0), and random sequence numbers: KIND is syn (54 bytes, once or every S "
+                   "seconds), data (full segments at rate R) or nothing (a control run). They "
+                   "cross the queue, and the receiver's TCP discards them; "
+                   "repeatable")  # fmt: skip
     p.add_argument("--churn", metavar="'load=P% size=S'",
-                   help="short flows that come and go, at that share of the rate, from the same "
+                   help="short flows that come and go, with this share of the rate, from the same "
                    "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
                    "pareto:SHAPE:MIN:MAX or one size such as 60kB. They arrive at random, hint "
                    "after the handshake, and are complete once all is acknowledged")  # fmt: skip
     p.add_argument("--reverse", type=int, metavar="K",
-                   help="flows the other way, spread over the RTTs, through the same qdisc at the "
-                   "same rate, which ACKs of the others then share")  # fmt: skip
+                   help="number of flows in the other direction, spread over the RTTs, through "
+                   "the same qdisc at the same rate; ACKs of the others share that "
+                   "queue")  # fmt: skip
     p.add_argument("--hops", metavar="N[:RTTS]",
-                   help="routers in series, each with the qdisc and the rate; RTTS of flows that "
-                   "cross one of them only, at each. The sojourn is that of the worst, the "
-                   "utilisation that of the least used")  # fmt: skip
+                   help="N routers in series, each with the qdisc and the rate; RTTS of further "
+                   "flows at each router, which cross that one only. The sojourn reported is "
+                   "that of the worst router, the utilisation that of the least used")  # fmt: skip
     p.add_argument("--back", metavar="WORDS",
-                   help="a qdisc of the router on its link to each host, behind the delay: what "
-                   "ACKs cross, so that zrtt sees both directions")  # fmt: skip
+                   help="a qdisc on the router's link to each host, behind the delay, which ACKs "
+                   "cross: with zrtt there, it sees both directions")  # fmt: skip
     p.add_argument("--link", metavar="shaper|wire|own",
-                   help="whether packets leave the bottleneck in small bursts, as below a shaper, "
-                   "or one after the other: senders that measure the rate by pairs of packets "
-                   "need a wire; own: by the bandwidth of zrtt or cake itself")  # fmt: skip
+                   help="shaper: packets leave the bottleneck in small bursts, below htb; "
+                   "wire: one "
+                   "after the other, for senders that measure the rate by packet pairs; own: "
+                   "by the bandwidth parameter of zrtt or cake; default: shaper")  # fmt: skip
     p.add_argument("--start", metavar="S,S,...",
-                   help="when the flows of each RTT start, in seconds, or up to 3 s "
+                   help="start times of the flows of each RTT, in seconds; flows start up to 3 s "
                    "later")  # fmt: skip
+    p.add_argument("--stop", metavar="S,S,...",
+                   help="times when the flows of each RTT are reset, in seconds; or end: "
+                   "never")  # fmt: skip
     p.add_argument("--background", metavar="'cc=NAME rate=R'",
-                   help="the congestion control of flows that cross one router, of those the "
-                   "other way and of short flows, and the rate of the links of hosts of the "
-                   "first")  # fmt: skip
+                   help="congestion control of the other flows (those that cross one router, "
+                   "reverse and short ones), and link rate of the hosts of those that cross "
+                   "one router")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
-                   help="record the goodput of each flow every S seconds; 0 = no")  # fmt: skip
+                   help="record the goodput of each flow every S seconds; 0: do not")  # fmt: skip
     p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
-                   help="give up after that long on this machine's clock")  # fmt: skip
-    p.add_argument("--json", type=Path, metavar="FILE", help="write the full result there")
+                   help="give up after so many seconds of real time")  # fmt: skip
+    p.add_argument("--json", type=Path, metavar="FILE", help="write all results to FILE")
     p.set_defaults(handler=_run)
 
 
@@ -117,8 +136,7 @@ def _run(args: argparse.Namespace) -> None:
     )
     board.done(scenario.qdisc, f"{done.wall_s:.0f} s, {done.cpu_s:.0f} s of CPU")
     if args.json:
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps(done.to_dict(), indent=1) + "\n")
+        files.write(args.json, json.dumps(done.to_dict(), indent=1) + "\n")
     _print_result(done)
 
 
@@ -130,6 +148,11 @@ def _print_result(done: Result) -> None:
         print(
             f"   UDP  {stream.rate_mbps:8.3f} Mbit/s  {stream.delivered_mbps:8.3f} delivered"
             f"  {stream.loss:.1%} lost"
+        )
+    for spoof in done.spoof:
+        print(
+            f" spoof  flow {spoof.flow}: {spoof.packets} packets of {spoof.kind} in its name,"
+            f" {spoof.victim_mbps:.3f} Mbit/s left to it"
         )
     if done.short_flows:
         _print_short_flows(done.short_flows)

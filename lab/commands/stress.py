@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from lab import stress
 from lab.commands.parsing import Commands, Help
+from lab.trials import stress
 
 
 def add(commands: Commands) -> None:
@@ -20,9 +20,10 @@ def add(commands: Commands) -> None:
         "what it must not.",
         formatter_class=Help,
     )
-    p.add_argument("--minutes", type=float, default=30.0, metavar="N", help="of wall clock")
-    p.add_argument("--seed", type=int, default=1, help="of the first guest; each has the next")
-    p.add_argument("--only", choices=stress.KINDS, help="this kind of guest")
+    p.add_argument("--minutes", type=float, default=30.0, metavar="N", help="minutes of real time")
+    p.add_argument("--seed", type=int, default=1,
+                   help="seed of the first guest; each next guest has the next")  # fmt: skip
+    p.add_argument("--only", choices=stress.KINDS, help="run this kind of guest only")
     p.set_defaults(handler=_stress)
 
 

@@ -8,11 +8,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab import tdc
 from lab.commands.parsing import Commands, Help
-from lab.engine import KERNELS, get_engine
-from lab.kernels import SERIES
-from lab.tdc import Outcome
+from lab.engines.select import get_engine
+from lab.kernels.debian import SERIES
+from lab.kernels.kernel import KERNELS
+from lab.trials import tdc
+from lab.trials.tdc import Outcome
 
 SUITES = (str(tdc.SUITE), "codel", "fq_codel")
 
@@ -21,17 +22,18 @@ def add(commands: Commands) -> None:
     p = commands.add_parser(
         "tdc",
         help="cases of tdc, in guests",
-        description="Runs tdc, by which the kernel tests its qdiscs, on files of cases. Fails if "
+        description="Runs tdc, the kernel's tester of qdiscs, on files of cases. Fails if "
         "a case fails, is skipped, or is not reached.",
         formatter_class=Help,
     )
     p.add_argument("suites", nargs="*", metavar="FILE",
-                   help="of cases, or the name of one in the kernel's source, such as codel; "
+                   help="file of cases, or the name of one in the kernel's source, such as codel; "
                    "default: zrtt's, codel and fq_codel")  # fmt: skip
     p.add_argument("--kernel", action="append", choices=KERNELS,
-                   help=f"repeatable; default: {' and '.join(SERIES)}")  # fmt: skip
+                   help="kernel of the guests; repeatable; default: "
+                   f"{' and '.join(SERIES)}")  # fmt: skip
     p.add_argument("--timeout", type=float, default=1800.0, metavar="S",
-                   help="give a guest up after that long on this machine's clock")  # fmt: skip
+                   help="give up a guest after so many seconds of real time")  # fmt: skip
     p.set_defaults(handler=_tdc)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import nan
-from statistics import fmean
 from typing import Any
 
 from lab.figures.canvas import TEXT_SIZE, Canvas
 from lab.figures.data import Load, Runs, Spread
-from lab.figures.looks import LOOKS
+from lab.output.looks import LOOKS
+from lab.results import share
 
 COLUMNS = 6
 PANEL_INCHES = {1: (6.4, 3.2), 2: (4.6, 3.0), 4: (4.6, 2.5)}
@@ -20,11 +20,11 @@ BAR_SHARE, HEADROOM = 0.72, 1.04
 SEEDS = {"color": "black", "linewidth": 0.9}
 FAIR = {"color": "black", "linestyle": (0, (4, 3)), "linewidth": 0.9, "zorder": 3}
 
-FAIR_REMARK = "dashed: equal shares"
+FAIR_REMARK = f"dashed: {share.MEANING}"
 
 
 def _bars(axes: Any, at: Sequence[float], spreads: Sequence[Spread], colour: str) -> None:
-    """All bars as one path, and all seeds as one: an SVG is small then."""
+    """Draws all bars, and all seeds, as one path each, to keep the SVG small."""
     half = BAR_SHARE / 2 * (at[1] - at[0])
     edges = [edge for x in at for edge in (x - half, x + half)]
     heights = [height for spread in spreads for height in (spread.mean, 0.0)]
@@ -40,7 +40,7 @@ def _panel(axes: Any, runs: Runs, load: Load, method: str, *, with_load: bool) -
     look, jain = LOOKS[method], runs.jain(load, method)
     spreads, rtts = runs.goodputs(load, method), runs.rtts_ms(load, method)
     _bars(axes, rtts, spreads, look.colour)
-    axes.axhline(fmean(spread.mean for spread in spreads), **FAIR)
+    axes.axhline(runs.fair_mbps(load, method), **FAIR)
     where = f", {load}" if with_load else ""
     axes.set_title(f"{look.label}{where}: Jain {jain.mean:.3f}", loc="left", size=TEXT_SIZE)
     axes.grid(visible=False, axis="x")
@@ -48,7 +48,7 @@ def _panel(axes: Any, runs: Runs, load: Load, method: str, *, with_load: bool) -
 
 
 def draw(runs: Runs, panels: Sequence[tuple[Load, str]], canvas: Canvas, title: str) -> None:
-    """Draws the panels in rows, all to one scale."""
+    """Draws the panels in rows, with one scale."""
     count = len(panels)
     small = count not in PANEL_INCHES
     columns = min(count, COLUMNS if small else 2)

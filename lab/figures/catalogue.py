@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What each figure shows: methods, loads, and what they look like."""
+"""The figures of the ZRTT paper: methods, loads, and their looks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from lab.figures import bars, lines
 from lab.figures.canvas import Canvas
 from lab.figures.data import Load, Runs
-from lab.figures.looks import PAPER, RIVALS
-from lab.report import FEATURED, ReportError
+from lab.output.looks import FEATURED, PAPER, RIVALS
+from lab.results.report import ReportError
 
 CONNECTIONS = 20
 """Of figures 2 to 5 and 7."""

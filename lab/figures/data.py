@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Picks what a figure shows from the table of a sweep."""
+"""Selects the data of a figure from the table of a sweep."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 
-from lab import summary
-from lab.report import ReportError
-from lab.scenario import parse_rtts
-from lab.table import Row
+from lab.model.scenario import parse_rtts
+from lab.results import share, summary
+from lab.results.report import ReportError
+from lab.results.table import Row
 
 
 @dataclass(frozen=True)
 class Load:
-    """A cell, by what the paper tells them apart: connections of some sessions each."""
+    """A cell by its load: connections, and sessions of each."""
 
     connections: int
     sessions: int
@@ -28,7 +28,7 @@ class Load:
 
 @dataclass(frozen=True)
 class Spread:
-    """What the seeds say of a figure."""
+    """The spread of a figure over the seeds."""
 
     mean: float
     least: float
@@ -36,7 +36,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Of one value per seed."""
+        """The spread of one value per seed."""
         return cls(mean(values), min(values), max(values))
 
 
@@ -70,7 +70,7 @@ class Runs:
 
     @property
     def any(self) -> Row:
-        """One of them, for what all have in common."""
+        """One of the runs, for the options that all share."""
         return next(iter(self._found.values()))[0]
 
     def seeds(self, ecn: str) -> str:
@@ -81,30 +81,35 @@ class Runs:
         return f"{number} seed{'' if most == 1 else 's'}"
 
     def note(self, ecn: str) -> str:
-        """What a figure says of where it comes from."""
+        """The note below a figure: where the data come from."""
         one = self.any
         return (
-            f"{one.cc}, {one.rate}, ECN {ecn}, Linux {one.release.partition('-')[0]}; "
+            f"{one.cc}, {one.rate}, ECN {ecn}, hints: {one.hint}, "
+            f"Linux {one.release.partition('-')[0]}; "
             f"mean, least and most of {self.seeds(ecn)}"
         )
 
     def methods(self, load: Load) -> set[str]:
-        """All that were run under a load."""
+        """All methods that were run under a load."""
         return {method for known, method in self._found if known == load}
 
     def loads(self, ecn: str) -> list[Load]:
-        """All that were run, the smaller first."""
+        """All loads that were run, in ascending order."""
         found = {load for load, _ in self._found if load.ecn == ecn}
         return sorted(found, key=lambda load: (load.connections, load.sessions))
 
     def rtts_ms(self, load: Load, method: str) -> tuple[float, ...]:
-        """Of the connections."""
+        """RTTs of the connections."""
         return parse_rtts(self._found[load, method][0].rtts)
 
     def goodputs(self, load: Load, method: str) -> list[Spread]:
         """Mbit/s of each connection."""
         per_seed = [_per_connection(row) for row in self._found[load, method]]
         return [Spread.of(values) for values in zip(*per_seed, strict=True)]
+
+    def fair_mbps(self, load: Load, method: str) -> float:
+        """The fair share of a connection: of all its sessions together."""
+        return load.sessions * share.of_row(self._found[load, method][0])
 
     def jain(self, load: Load, method: str) -> Spread:
         """Jain's index of all flows."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the figures of the papers of endpoint schemes show, by sweep."""
+"""The figures of the papers of endpoint schemes, by sweep."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from lab.figures.points import Panel, Points
-from lab.scenario import parse_cc, parse_rtts
-from lab.table import Row
-from lab.units import parse_rate
+from lab.model.scenario import parse_cc, parse_rtts
+from lab.model.units import parse_rate
+from lab.results.table import Row
 
 
 def _cc(row: Row) -> str:

@@ -8,8 +8,7 @@ from typing import Any
 
 from lab.figures.canvas import Canvas
 from lab.figures.data import Load, Runs
-from lab.figures.looks import LOOKS, PAPER, RIVALS, Look
-from lab.report import FEATURED
+from lab.output.looks import FEATURED, LOOKS, PAPER, RIVALS, Look
 
 INCHES = (8.4, 4.6)
 LABEL_GAP = 0.055
@@ -23,7 +22,7 @@ AXIS = {"connections": "connections of one session", "sessions": "sessions per c
 
 
 def spread_out(places: Sequence[float], gap: float) -> list[float]:
-    """Moves places, all 0 to 1, apart by at least a gap, each as little as may be."""
+    """Moves places between 0 and 1 apart by at least a gap, each as little as possible."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     groups: list[list[int]] = []
     starts: list[float] = []

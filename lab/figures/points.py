@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from lab import summary
 from lab.figures.canvas import TEXT_SIZE, Canvas
 from lab.figures.data import Spread
-from lab.figures.looks import LOOKS
-from lab.report import FEATURED
-from lab.table import Row
+from lab.output.looks import FEATURED, LOOKS
+from lab.results import summary
+from lab.results.table import Row
 
 PANEL_INCHES = (4.3, 3.1)
 SPREAD_SHARE = 0.7
@@ -51,7 +50,7 @@ class Points:
     log: bool = False
 
     def draw(self, rows: Sequence[Row], note: str) -> Canvas | None:
-        """None if there are no runs for it."""
+        """Draws the panels; None if there are no runs for them."""
         found = [(panel, _points(panel, rows, self)) for panel in self.panels]
         shown = [(panel, own) for panel, own in found if own]
         if not shown:
@@ -75,7 +74,7 @@ _Found = Mapping[str, Mapping[_Key, Spread]]
 
 
 def _points(panel: Panel, rows: Iterable[Row], of: Points) -> _Found:
-    """By method and place on the axis, in the order of the table."""
+    """Points by method and place on the axis, in the order of the table."""
     found: dict[str, dict[_Key, Spread]] = defaultdict(dict)
     for key, seeds in summary.group(rows).items():
         if fnmatchcase(key.cell, panel.cells):
@@ -85,7 +84,7 @@ def _points(panel: Panel, rows: Iterable[Row], of: Points) -> _Found:
 
 
 def _legend(line: Sequence[Any]) -> None:
-    """Of all panels, beside the last."""
+    """The legend of all panels, beside the last."""
     known: dict[str, Any] = {}
     for axes in line:
         handles, labels = axes.get_legend_handles_labels()

@@ -8,8 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 from lab.figures.canvas import TEXT_SIZE, Canvas
-from lab.report import COLOURS, ReportError
-from lab.result import Result
+from lab.output.looks import COLOURS
+from lab.results.report import ReportError
+from lab.results.result import Result
 
 PANEL_INCHES = (4.3, 2.4)
 COLUMNS = 2
@@ -30,7 +31,7 @@ def _panel(axes: Any, run: Result) -> None:
 
 
 def draw(runs: Sequence[Result], title: str) -> Canvas:
-    """Raises ReportError if a run has no samples."""
+    """Draws the panels. Raises ReportError if a run has no samples."""
     if not all(len(run.samples) > 1 for run in runs):
         raise ReportError("nothing to draw: lab run --sample keeps what was received meanwhile")
     first = runs[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads what a batch file of flent offers, and runs one of its batches in a guest."""
+"""Reads a batch file of flent and runs one of its batches in a guest."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import build
-from lab.engine import Engine, GuestJob
+from lab.engines.job import Engine, GuestJob
 from lab.flent import tools
 from lab.flent.network import MODULES, PROGRAMS, SSH, Network
-from lab.progress import Progress
-from lab.scenario import ScenarioError
+from lab.host.files import write
+from lab.host.progress import Progress
+from lab.model.scenario import ScenarioError
+from lab.toolchain import build
 
 MEMORY_MB = 1024
 PLANNED = re.compile(r"Estimated total runtime: .* \((\d+) tests\)")
@@ -90,7 +91,7 @@ def _arguments(batch: Batch, network: Network, overrides: Mapping[str, str]) -> 
 
 
 def _watcher(progress: Progress) -> Callable[[str], None]:
-    """All tests of a batch take as long."""
+    """Progress of a batch, whose tests all take the same time."""
     started = planned = 0
 
     def watch(line: str) -> None:
@@ -106,14 +107,14 @@ def _watcher(progress: Progress) -> Callable[[str], None]:
 
 
 def _unpack(text: str, out: Path) -> list[Path]:
-    """Writes a guest's data files; where in the tar they are is of no interest."""
+    """Writes a guest's data files, without the folders of the tar."""
     files = []
     with tarfile.open(fileobj=io.BytesIO(base64.b64decode(text))) as archive:
         for member in archive.getmembers():
             content = archive.extractfile(member)
             if content and member.name.endswith(SUFFIX):
                 files.append(out / Path(member.name).name)
-                files[-1].write_bytes(content.read())
+                write(files[-1], content.read())
     return sorted(files)
 
 
@@ -142,7 +143,6 @@ def run(engine: Engine, batch: Batch, network: Network, *, overrides: Mapping[st
     if output.rc or complaints or not planned:
         reason = complaints[0] if complaints else f"status {output.rc}"
         raise tools.FlentError(f"flent's batch {batch.name}: {reason}", output.console)
-    out.mkdir(parents=True, exist_ok=True)
     files = _unpack(output.result, out)
     if len(files) != int(planned[1]):
         raise tools.FlentError(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Writes the script that makes a guest look like a testbed, and runs flent there.
+"""Writes the script that builds a testbed in a guest and runs flent there.
 
 Network namespaces of one guest, each with a name that resolves::
 
@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lab.network import NETEM_LIMIT_PACKETS, htb, memory_line
-from lab.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
-from lab.units import format_ms
+from lab.model.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
+from lab.model.units import format_ms
+from lab.net.network import NETEM_LIMIT_PACKETS, htb, memory_line
 
 MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
            "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
@@ -53,7 +53,7 @@ python3 -m base64 -e /tmp/data.tar >$RESULT
 
 @dataclass(frozen=True)
 class Network:
-    """What can be chosen of the testbed."""
+    """The options of the testbed."""
 
     rate_bps: int
     rtts_ms: tuple[float, ...]

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws data files, by flent itself."""
+"""Draws data files with flent itself."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.flent import tools
+from lab.output import pictures
 
 # flent's usual layout overlaps, and sets the second axis apart, with Debian's matplotlib.
 LAYOUT = ("--fallback-layout", "--no-annotation", "--no-print-n")
@@ -21,6 +23,7 @@ OF_ONE = (*LAYOUT, "--figure-width", "11", "--figure-height", "8")
 OF_MANY = (*LAYOUT, "--figure-width", "7", "--figure-height", "5")
 # Plots of one file, beside its default; all are flent's, but for those of our tests.
 MORE = {"zrtt_rtt_fair": ("goodput_box",), "zrtt_sessions": ("hosts_box",)}
+COMPLAINT = re.compile(r"(?m)^(?:ERROR|CRITICAL): .*$")
 OF_OUR_QUEUE, ITS_SERIES = "qdisc", "::prob"
 # Plots that compare all files of a test.
 COMPARISONS = {
@@ -34,7 +37,7 @@ COMPARISONS = {
 
 @dataclass(frozen=True)
 class DataFile:
-    """What a data file says of itself."""
+    """The metadata of a data file."""
 
     path: Path
     test: str
@@ -48,13 +51,13 @@ class DataFile:
 
     @property
     def plots(self) -> tuple[str, ...]:
-        """The plots to draw of it beside its test's default."""
+        """The plots to draw beside the default of its test."""
         own = any(name.endswith(ITS_SERIES) for name in self.series)
         more = MORE.get(self.test, ())
         return (*more, OF_OUR_QUEUE) if more and own else more
 
     def picture(self, suffix: str = "") -> Path:
-        """Where a picture of it goes."""
+        """The path of a picture."""
         return self.path.with_name(self.path.name.partition(".")[0] + f"{suffix}.png")
 
 
@@ -83,12 +86,18 @@ class Painter:
         return pictures
 
     def _draw(self, files: Sequence[DataFile], picture: Path, *options: str) -> Path:
-        words = ["-i", *[str(file.path) for file in files], "-f", "plot", "-o", str(picture)]
+        """Raises FlentError or PictureError, and leaves no file, if there is no picture then."""
         picture.unlink(missing_ok=True)
-        done = subprocess.run(
-            [sys.executable, "-m", "flent", *words, *options],
-            env=self._environment, capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if not picture.exists():  # flent's exit status says nothing
-            raise tools.FlentError(f"flent {' '.join(words)}: {done.stderr.strip()}")
+        with pictures.drawn(picture) as part:
+            words = ["-i", *[str(file.path) for file in files], "-f", "plot", "-o", str(part)]
+            done = subprocess.run(
+                [sys.executable, "-m", "flent", *words, *options],
+                env=self._environment, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+            # flent's exit status is 0 after most errors
+            complaints = COMPLAINT.findall(done.stderr)
+            if done.returncode or complaints:
+                said = complaints or done.stderr.splitlines()[-1:]
+                why = said[0] if said else f"status {done.returncode}"
+                raise tools.FlentError(f"{picture}: flent draws nothing: {why}")
         return picture

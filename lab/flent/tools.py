@@ -15,10 +15,10 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from lab.build import REPO
-from lab.cache import cache_dir, filled
-from lab.engine import GuestError
-from lab.process import said
+from lab.engines.job import GuestError
+from lab.host.cache import cache_dir, filled
+from lab.host.process import said
+from lab.toolchain.build import REPO
 
 REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 CONFIGS = REPO / "flent-configs"
@@ -32,7 +32,7 @@ BUNDLE = Path(__file__).with_name("bundle.py")
 
 
 class FlentError(GuestError):
-    """flent is not to be had, or did not do its job."""
+    """flent is not available, or failed."""
 
 
 _run = partial(said, FlentError)

@@ -26,7 +26,7 @@ def checksum(data: bytes) -> int:
 
 
 def frame(to: bytes, number: int) -> bytes:
-    """A SYN of the sender of that number; the checksum of TCP is nobody's concern."""
+    """A SYN of the sender of that number, without a TCP checksum."""
     length = FRAME_BYTES - 14
     sender = struct.pack("!I", SENDERS + number)
     head = struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0, 64, socket.IPPROTO_TCP, 0)

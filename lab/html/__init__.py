@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A page of results that a browser reads without help: one file, nothing fetched.
+"""A self-contained HTML page of results: one file, nothing fetched.
 
 rows.py reads tables and results, tables.py and plots.py show them, page.py puts
 the page together from page.html, page.css and page.js.

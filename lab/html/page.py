@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Puts the page together: what was run, what came of it at a glance, then cell by cell."""
+"""Builds the page: what was run, an overview of the results, then cell by cell."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from pathlib import Path
 from statistics import fmean
 from string import Template
 
-from lab.html import tables
+from lab.html import plots, tables
 from lab.html.plots import Metric, Plotter
 from lab.html.tables import Runs
-from lab.report import FEATURED
-from lab.summary import Groups, group
-from lab.table import Row
+from lab.output.looks import FEATURED
+from lab.results import share
+from lab.results.summary import Groups, group
+from lab.results.table import Row
 
 HERE = Path(__file__).parent
 SWEEPS = HERE.parent / "sweeps"
 RTTS_LENGTH = 40
 READING = (
     "Plots: a dot is the median of the runs, its bar reaches from the least to the largest. "
-    "Goodput is in fair shares, the median over all flows of an RTT, of all runs; beyond 8 and 1/8 "
+    f"Goodput is in fair shares ({share.MEANING}), the median over all flows of an RTT, of all "
+    "runs; beyond 8 and 1/8 "
     f"it is drawn at the edge; the shade spans all flows of {FEATURED}. Tables: the worst run but "
     "where they say otherwise, the best of each column emphasised; a click on a head sorts."
 )
@@ -58,7 +60,7 @@ class Section:
 
 
 def _fairest_first(groups: Groups) -> list[str]:
-    """All qdiscs in the order they are shown, the one this is about before its rivals."""
+    """All qdiscs in the order shown: the featured one before its rivals."""
     jains: dict[str, list[float]] = {}
     for key, rows in groups.items():
         jains.setdefault(key.qdisc, []).append(min(row.jain for row in rows))
@@ -80,7 +82,8 @@ def _sections(groups: Groups, qdiscs: Sequence[str]) -> list[Section]:
     return [Section(name, cells) for name, cells in found.items()]
 
 
-def _listed(values: Iterable[object]) -> str:
+def listed(values: Iterable[object]) -> str:
+    """Each once, in their order."""
     return ", ".join(dict.fromkeys(str(value) for value in values if value != ""))
 
 
@@ -93,23 +96,24 @@ def _reproduce(rows: Sequence[Row]) -> list[str]:
 
 
 def _facts(rows: Sequence[Row], qdiscs: Sequence[str]) -> Iterator[str]:
-    """What was run."""
+    """Facts about the runs: sweep, kernel, seeds, revision, and how to repeat them."""
     cells = {(row.kernel, row.cell) for row in rows}
     reruns = sum(row.reruns for row in rows)
     known = {
-        "sweep": escape(_listed(row.sweep for row in rows)),
-        "kernel": escape(f"Linux {_listed(row.release or row.kernel for row in rows)}"),
+        "sweep": escape(listed(row.sweep for row in rows)),
+        "kernel": escape(f"Linux {listed(row.release or row.kernel for row in rows)}"),
         "runs": f"{len(rows)}: {len(cells)} cells, {len(qdiscs)} qdiscs, "
-        f"seeds {_listed(sorted({row.seed for row in rows}))}",
+        f"seeds {listed(sorted({row.seed for row in rows}))}",
         "starts that crashed": f"{reruns}, run again with another seed" if reruns else "none",
-        "revision": escape(_listed(row.revision for row in rows)) or tables.UNKNOWN,
+        "revision": escape(listed(row.revision for row in rows)) or tables.UNKNOWN,
     }
     yield "<dl>"
     yield from (f"<dt>{name}</dt><dd>{text}</dd>" for name, text in known.items())
     yield "</dl>"
 
 
-def _commands(summary: str, commands: Iterable[str]) -> str:
+def folded(summary: str, commands: Iterable[str]) -> str:
+    """Commands to paste, folded away."""
     lines = "\n".join(map(escape, commands))
     return (
         f'<details class="commands"><summary>{summary}</summary><pre>{lines}</pre></details>'
@@ -121,7 +125,7 @@ def _commands(summary: str, commands: Iterable[str]) -> str:
 def _again(rows: Sequence[Row]) -> str:
     commands = _reproduce(rows)
     if len(commands) > 2:
-        return _commands("commands to run it again", commands)
+        return folded("commands to run it again", commands)
     return f"<pre>{escape(chr(10).join(commands))}</pre>" if commands else ""
 
 
@@ -175,7 +179,7 @@ def _cell(name: str, runs: Runs, metrics: Sequence[Metric], plotter: Plotter,
         yield f'<details class="figures"><summary>figures of {escape(name)}</summary>'
         yield f"{tables.summary(runs)}</details>"
     commands = [row.command for row in firsts if row.command]
-    yield _commands(f"commands, of seed {firsts[0].seed}", commands)
+    yield folded(f"commands, of seed {firsts[0].seed}", commands)
     yield "</section>"
 
 
@@ -193,13 +197,23 @@ def _section(section: Section, plotter: Plotter, anchors: Mapping[str, str]) -> 
 
 
 def _keys(plotter: Plotter, rows: Sequence[Row], qdiscs: Sequence[str]) -> Iterator[str]:
-    """What each qdisc looks like, and how it was typed to tc."""
+    """The legend: look and tc words of each qdisc."""
     words = {row.qdisc: row.words for row in rows}
     yield '<ul class="keys">'
     for qdisc in qdiscs:
         typed = f"<code>{escape(words[qdisc])}</code>"
         yield f"<li>{plotter.key(qdisc)}<b>{escape(qdisc)}</b> {typed}</li>"
     yield "</ul>"
+
+
+def whole(title: str, body: Iterable[str]) -> str:
+    """A page of these parts, with the style and the script of all pages."""
+    return Template((HERE / "page.html").read_text()).substitute(
+        title=escape(title),
+        css=(HERE / "page.css").read_text().strip() + "\n" + plots.colours(),
+        js=(HERE / "page.js").read_text().strip(),
+        body="\n".join(part for part in body if part),
+    )
 
 
 def render(rows: Sequence[Row], misses: Sequence[str] | None = None) -> str:
@@ -222,9 +236,4 @@ def render(rows: Sequence[Row], misses: Sequence[str] | None = None) -> str:
     ]
     for section in sections:
         body += _section(section, plotter, anchors)
-    return Template((HERE / "page.html").read_text()).substitute(
-        title=escape(f"sch_zrtt: {_listed(row.sweep for row in used) or 'results'}"),
-        css=(HERE / "page.css").read_text().strip(),
-        js=(HERE / "page.js").read_text().strip(),
-        body="\n".join(part for part in body if part),
-    )
+    return whole(f"sch_zrtt: {listed(row.sweep for row in used) or 'results'}", body)

@@ -11,21 +11,21 @@ import io
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from lab.html.tables import Runs, values
-from lab.report import FEATURED, pyplot
-from lab.scenario import ScenarioError, parse_rtts
-from lab.table import Row
+from lab.model.scenario import ScenarioError, parse_rtts
+from lab.output.looks import FEATURED, ON_BLACK, look
+from lab.output.pictures import pyplot
+from lab.results import share
+from lab.results.table import Row
 
-SERIES_COLOURS = 6
-"""As many as page.css has; more qdiscs differ by the line's dashes."""
-DASHES = ("solid", (0, (3, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 MARKERS = "oDsv^PX<>d"
+DASHES = ("solid", (0, (3, 1.5)), (0, (1, 1.2)), (0, (6, 1.5, 1, 1.5)))
 WIDTH_INCHES = 3.0
 ROW_INCHES, FRAME_INCHES, LEAST_INCHES = 0.165, 0.62, 1.6
 KEY_INCHES = (0.34, 0.14)
@@ -41,7 +41,7 @@ Draw = Callable[[Any], None]
 """Draws on matplotlib's axes."""
 
 INK, FAINT = "#000101", "#000102"
-_SERIES = "#0002{:02x}"
+_SERIES = {colour: f"#0002{number:02x}" for number, colour in enumerate(ON_BLACK)}
 _STYLE = {
     "svg.fonttype": "none",
     "font.size": 8,
@@ -77,20 +77,33 @@ class Look:
 
 
 def looks(qdiscs: Sequence[str]) -> dict[str, Look]:
-    """A look for each."""
-    return {
-        qdisc: Look(
-            colour=_SERIES.format(number % SERIES_COLOURS),
-            dashes=DASHES[number // SERIES_COLOURS % len(DASHES)],
-            marker=MARKERS[number % len(MARKERS)],
+    """A look for each; those of one colour differ by dashes and markers."""
+    found: dict[str, Look] = {}
+    for qdisc in sorted(qdiscs, key=lambda qdisc: qdisc != FEATURED):
+        own = look(qdisc)
+        alike = sum(other.colour == _SERIES[own.colour] for other in found.values())
+        found[qdisc] = Look(
+            colour=_SERIES[own.colour],
+            dashes=DASHES[alike % len(DASHES)],
+            marker=MARKERS[alike % len(MARKERS)] if alike else own.marker,
             width=2.2 if qdisc == FEATURED else 1.1,
         )
-        for number, qdisc in enumerate(qdiscs)
-    }
+    return found
+
+
+def colours() -> str:
+    """CSS that names the colours of the plots, of a page on white and on black."""
+
+    def named(shown: Iterable[str]) -> str:
+        return " ".join(f"--series-{number}: {colour};" for number, colour in enumerate(shown))
+
+    dark = f":root {{ {named(ON_BLACK.values())} }}"
+    on_dark = f"@media screen and (prefers-color-scheme: dark) {{ {dark} }}"
+    return f":root {{ {named(ON_BLACK)} }}\n{on_dark}"
 
 
 def _themed(svg: str, title: str) -> str:
-    """Cuts the head off, gives the colours the page's names, and forgets what nobody refers to."""
+    """Removes the head and unused definitions, and replaces colours by the names of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->|(?<=<g) id=\"[^\"]*\"", "", svg, flags=re.DOTALL)
@@ -106,7 +119,7 @@ def _themed(svg: str, title: str) -> str:
 
 
 class Plotter:
-    """Draws; no two plots of one have an identifier in common."""
+    """Draws plots whose identifiers are unique within a page."""
 
     def __init__(self, qdiscs: Sequence[str]) -> None:
         self._looks = looks(qdiscs)
@@ -126,7 +139,7 @@ class Plotter:
         return _themed(text.getvalue(), title)
 
     def key(self, qdisc: str) -> str:
-        """What the lines of a qdisc look like."""
+        """A sample of the lines of a qdisc."""
 
         def draw(axes: Any) -> None:
             axes.set_axis_off()
@@ -196,7 +209,7 @@ def _short(name: str) -> str:
 
 
 def _ticks(axis: Any, labels: Mapping[float, str], span: tuple[float, float]) -> None:
-    """These of them that are within the span, which stays."""
+    """Sets those ticks that are within the span, without changing it."""
     shown = {place: label for place, label in labels.items() if span[0] <= place <= span[1]}
     axis.set_ticks(list(shown), list(shown.values()))
     axis.set_ticks([], minor=True)
@@ -215,15 +228,13 @@ def _flows(row: Row) -> Iterator[tuple[float, float]]:
 
 
 def _shares(rows: Sequence[Row]) -> dict[float, list[float]]:
-    """By RTT, what flows got of their fair share."""
+    """Goodput relative to the fair share, by RTT."""
     found: dict[float, list[float]] = defaultdict(list)
     least, most = SHARE_SPAN
     for row in rows:
-        flows = list(_flows(row))
-        fair = fmean(got for _, got in flows) if flows else 0
-        for rtt, got in flows:
-            if fair:
-                found[rtt].append(min(max(got / fair, least), most))
+        fair = share.of_row(row)
+        for rtt, got in _flows(row) if fair > 0 else ():
+            found[rtt].append(min(max(got / fair, least), most))
     return found
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Reads the runs a page shows: of a sweep's table, or of single results.
+"""Reads the runs of a page from sweep tables or single results.
 
 Columns are found by name, so a table of an older or a newer laboratory can be
 shown, too: what it lacks is not known, what it has besides is not shown.
@@ -14,10 +14,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from lab import report
-from lab.report import ReportError
-from lab.result import Result
-from lab.table import Row
+from lab.results import report
+from lab.results.report import ReportError
+from lab.results.result import Result
+from lab.results.table import Row
 
 NEEDED = ("cell", "qdisc", "seed", "jain")
 """Without these there is nothing to show."""
@@ -26,7 +26,7 @@ _UNKNOWN: Mapping[str, tuple[type, Any]] = {"int": (int, 0), "float": (float, ma
 
 
 def _row(values: Mapping[str, Any]) -> Row:
-    """A row of what is known."""
+    """A row with what is known."""
     made = {}
     for field in fields(Row):
         read, unknown = _UNKNOWN.get(str(field.type), (str, ""))
@@ -59,8 +59,15 @@ def _cell(result: Result) -> str:
     return f"{len(flows)} flows ({ccs}), {span}, {result.rate_mbps:g} Mbit/s"
 
 
+def _crossing(result: Result) -> str:
+    """The flows that cross one router only, as a sweep says it."""
+    hops = max((flow.hop for flow in result.cross), default=0)
+    rtts = ",".join(f"{flow.rtt_ms:g}ms" for flow in result.cross if flow.hop == hops)
+    return f"hops {hops}:{rtts}" if hops else ""
+
+
 def _of_run(run: report.Run, name: str) -> Row:
-    """A row as a sweep would have written it."""
+    """The row that a sweep would have written."""
     result = run.result
     sojourn = {f"sojourn_{key}_ms": value for key, value in vars(result.sojourn_ms).items()}
     known = {
@@ -80,6 +87,7 @@ def _of_run(run: report.Run, name: str) -> Row:
         "retransmits": sum(flow.retransmits for flow in result.flows),
         "goodputs_mbps": ";".join(f"{flow.goodput_mbps:.6g}" for flow in result.flows),
         "release": result.kernel,
+        "extra": _crossing(result),
     }
     return _row(result.to_dict() | sojourn | known)
 

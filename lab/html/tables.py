@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The tables of a page: what came of some runs, a line per qdisc."""
+"""The tables of a page: results of some runs, a line per qdisc."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from statistics import fmean, median
+from typing import Any
 
-from lab.table import Row
+from lab.results.table import Row
 
 UNKNOWN = "\N{EN DASH}"
 TELLING = 0.005
@@ -19,7 +20,7 @@ Runs = Mapping[str, Sequence[Row]]
 """Name of a qdisc -> its runs."""
 
 
-def values(rows: Iterable[Row], metric: str) -> list[float]:
+def values(rows: Iterable[Any], metric: str) -> list[float]:
     """A metric of those runs that know it."""
     known = (float(getattr(row, metric)) for row in rows)
     return [value for value in known if not math.isnan(value)]
@@ -37,17 +38,17 @@ class Column:
     """As format() takes it."""
     best: Callable[[Iterable[float]], float] | None = None
     """Which of several is the best; None if that cannot be said."""
-    plain: Callable[[Row], float] | None = None
+    plain: Callable[[Any], float] | None = None
     """What the metric is in runs where it tells nothing."""
 
-    def of(self, rows: Sequence[Row]) -> float:
+    def of(self, rows: Sequence[Any]) -> float:
         known = values(rows, self.metric)
         return self.combine(known) if known else math.nan
 
     def text(self, value: float) -> str:
         return UNKNOWN if math.isnan(value) else format(value, self.form)
 
-    def tells(self, rows: Iterable[Row]) -> bool:
+    def tells(self, rows: Iterable[Any]) -> bool:
         """Whether there is a reason to show it."""
         if not self.plain:
             return True
@@ -56,7 +57,7 @@ class Column:
 
 
 def _nothing(_: Row) -> float:
-    """Of metrics that tell something whenever they are known."""
+    """For metrics that are shown whenever they are known."""
     return -math.inf
 
 
@@ -115,28 +116,30 @@ def _best(column: Column, found: Iterable[float]) -> str:
     return column.text(column.best(known)) if column.best and len(known) > 1 else ""
 
 
-def summary(runs: Runs) -> str:
-    """What came of the runs, a line per qdisc."""
+def summary(runs: Mapping[str, Sequence[Any]], of: Sequence[Column] = COLUMNS,
+            name: str = "qdisc") -> str:  # fmt: skip
+    """What came of the runs, a line per qdisc or other name; columns that tell nothing are not
+    there."""
     used = [row for rows in runs.values() for row in rows]
-    columns = [column for column in COLUMNS if column.tells(used)]
+    columns = [column for column in of if column.tells(used)]
     figures = {qdisc: [column.of(rows) for column in columns] for qdisc, rows in runs.items()}
     bests = [
         _best(column, (own[number] for own in figures.values()))
         for number, column in enumerate(columns)
     ]
-    heads = [_head("qdisc"), _head("runs"), *(_head(c.head, c.meaning) for c in columns)]
+    heads = [_head(name), _head("runs"), *(_head(c.head, c.meaning) for c in columns)]
     lines = [f"<thead><tr>{''.join(heads)}</tr></thead>", "<tbody>"]
     for qdisc, own in figures.items():
         count = len(runs[qdisc])
         cells = "".join(map(_value, columns, own, bests))
-        name = f'<th scope="row">{escape(qdisc)}</th>'
-        lines.append(f'<tr>{name}<td data-value="{count}">{count}</td>{cells}</tr>')
+        head = f'<th scope="row">{escape(qdisc)}</th>'
+        lines.append(f'<tr>{head}<td data-value="{count}">{count}</td>{cells}</tr>')
     lines.append("</tbody>")
     return '<div class="wide"><table class="sortable">' + "\n".join(lines) + "</table></div>"
 
 
 def _shade(jain: float) -> str:
-    """Steeper than the index, which is blunt near 1."""
+    """Shade of a Jain's index, steeper near 1, where the index changes little."""
     return "" if math.isnan(jain) else f' style="--shade:{jain**4:.0%}"'
 
 

@@ -11,6 +11,7 @@ enum {
 	TCA_METER_UNSPEC,
 	TCA_METER_RESET,	/* u8, 1: forget everything counted so far */
 	TCA_METER_POLL,		/* u8, 1: ask the child once more when it is empty */
+	TCA_METER_REHASH,	/* u8, 1: have each packet hashed again */
 	__TCA_METER_MAX,
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)

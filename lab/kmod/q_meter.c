@@ -3,7 +3,7 @@
  * q_meter: lets tc(8) add, reset and show the laboratory's meter.
  *
  *	tc qdisc add dev DEV parent ID meter
- *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ]
+ *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ]
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -29,6 +29,8 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr8(n, room, TCA_METER_RESET, 1);
 		} else if (!strcmp(*argv, "poll")) {
 			addattr8(n, room, TCA_METER_POLL, 1);
+		} else if (!strcmp(*argv, "rehash")) {
+			addattr8(n, room, TCA_METER_REHASH, 1);
 		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();

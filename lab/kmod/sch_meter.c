@@ -16,6 +16,10 @@
  * does not notice that it is idle: it may drop all for ever. The meter can ask, as
  * a device would.
  *
+ * All hosts are namespaces of one kernel, so a packet carries the hash of the socket it
+ * comes from, which no router would know: to tell flows apart as one does, by addresses
+ * and ports, the child must not see it.
+ *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
 #include <linux/if_vlan.h>
@@ -55,6 +59,7 @@ struct meter_flow {
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
  * @poll:	ask the child once more when it is empty
+ * @rehash:	take the socket's hash from each packet
  */
 struct meter_sched_data {
 	struct Qdisc		*child;
@@ -63,11 +68,13 @@ struct meter_sched_data {
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
 	bool			poll;
+	bool			rehash;
 };
 
 static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_POLL] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_METER_REHASH] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -139,6 +146,8 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	if (meter_is_ce(skb))
 		q->stats.ce_in += segments;
 	skb->tstamp = ktime_get();
+	if (q->rehash)
+		skb_clear_hash(skb);
 
 	ret = qdisc_enqueue(skb, q->child, to_free);
 	if (ret != NET_XMIT_SUCCESS) {
@@ -200,6 +209,8 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 		meter_forget(q);
 	if (tb[TCA_METER_POLL])
 		q->poll = true;
+	if (tb[TCA_METER_REHASH])
+		q->rehash = true;
 	sch_tree_unlock(sch);
 	return 0;
 }

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.agent import Status, done, statuses
-from lab.netns import Namespace
+from lab.host.netns import Namespace
+from lab.senders.agent import Status, done, statuses
 
 
 @dataclass

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from packets import Packet, parse
 
-from lab.build import REPO
-from lab.netns import Namespace
+from lab.host.netns import Namespace
+from lab.toolchain.build import REPO
 
 OUT = REPO / "out" / "agent-tests"
 ETH_P_ALL = 3
@@ -60,7 +60,7 @@ class Capture:
     def packets(self) -> list[Packet]:
         """All IP packets so far."""
         self._read()
-        read = (parse(frame.data, frame.outgoing) for frame in self.frames)
+        read = (parse(frame.data, frame.outgoing, frame.at_ns) for frame in self.frames)
         return [packet for packet in read if packet]
 
     def arrived(self) -> list[Packet]:

@@ -20,7 +20,7 @@ from hosts import Network, network
 from places import HERE, PLACE, places
 from teller import Teller
 
-from lab import cgroups
+from lab.host import cgroups
 
 if TYPE_CHECKING:
     pass
@@ -34,6 +34,11 @@ def _parameter(item: pytest.Item) -> str:
     if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
         return str(item.callspec.params.get("place", ""))
     return ""
+
+
+def _name(item: pytest.Item) -> str:
+    """As guests know it: pytest-xdist appends the group that tests/conftest.py put it in."""
+    return item.nodeid.removesuffix(f"@{FOLDER.name}")
 
 
 def _place(item: pytest.Item) -> str:
@@ -79,7 +84,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     tests: dict[str, list[str]] = defaultdict(list)
     for other in item.session.items:
         if FOLDER in other.path.parents and _place(other) != PLACE:
-            tests[_place(other)].append(other.nodeid)
+            tests[_place(other)].append(_name(other))
     item.session.stash[GUESTS] = Guests(tests)
 
 
@@ -88,7 +93,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     place = _place(pyfuncitem)
     if place == PLACE:
         return None
-    failure = pyfuncitem.session.stash[GUESTS].failure(place, pyfuncitem.nodeid)
+    failure = pyfuncitem.session.stash[GUESTS].failure(place, _name(pyfuncitem))
     if failure:
         pytest.fail(failure, pytrace=False)
     return True

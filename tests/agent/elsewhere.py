@@ -21,9 +21,12 @@ from pathlib import Path
 from capture import OUT
 from places import PLACE_VARIABLE
 
-from lab import agent, build, mininet_python
-from lab.build import REPO
-from lab.engine import GuestJob, GuestOutput, get_engine
+from lab.engines.job import GuestJob, GuestOutput
+from lab.engines.select import get_engine
+from lab.mininet import packages
+from lab.senders import agent
+from lab.toolchain import build
+from lab.toolchain.build import REPO
 
 MODULES = ("veth", "8021q", "sch_netem", "sch_ingress", "cls_bpf", "cls_u32")
 PROGRAMS = ("python3", "ethtool", "bpftool", "nsenter", "setpriv", "unshare")
@@ -36,7 +39,7 @@ SCRIPT = f"""#!/bin/sh
 set -eu
 mount -t bpf bpf /sys/fs/bpf
 mount -t cgroup2 cgroup /sys/fs/cgroup
-{mininet_python.ENVIRONMENT}:$LAB/{agent.LIBRARIES}
+{packages.ENVIRONMENT}:$LAB/{agent.LIBRARIES}
 export PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$LAB/packages {PLACE_VARIABLE}=$1
 shift
 cd tests
@@ -60,10 +63,10 @@ def _compiled(package: str) -> Iterator[tuple[str, Path]]:
 
 def _files() -> dict[str, Path]:
     """Name in the guest -> file here."""
-    files = mininet_python.files()
+    files = packages.files()
     for package in PACKAGES:
         files |= _compiled(package)
-    for folder, pattern in (("lab", "*.py"), ("tests", "pytest.ini"), ("tests/agent", "*.py")):
+    for folder, pattern in (("lab", "**/*.py"), ("tests", "pytest.ini"), ("tests/agent", "*.py")):
         for path in (REPO / folder).glob(pattern):
             files[path.relative_to(REPO).as_posix()] = path
     files[agent.PROGRAM.relative_to(REPO).as_posix()] = agent.program()
@@ -126,11 +129,14 @@ class Guests:
 
     def __init__(self, tests: Mapping[str, list[str]]) -> None:
         """`tests` to run, by place."""
-        pool = ProcessPoolExecutor(max(1, len(tests)))
+        self._pool = ProcessPoolExecutor(max(1, len(tests)))
         self._outcomes: dict[str, Future[Outcomes]] = {
-            place: pool.submit(_run, place, ids) for place, ids in tests.items()
+            place: self._pool.submit(_run, place, ids) for place, ids in tests.items()
         }
 
     def failure(self, place: str, test: str) -> str:
         """Why a test failed there; empty if it passed."""
-        return self._outcomes[place].result().failure(test)
+        outcomes = self._outcomes[place].result()
+        if all(future.done() for future in self._outcomes.values()):
+            self._pool.shutdown()  # what its processes cost is known once they ended
+        return outcomes.failure(test)

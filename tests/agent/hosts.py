@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from capture import Capture
 
-from lab import netns
-from lab.netns import Namespace
+from lab.host import netns
+from lab.host.netns import Namespace
 
 FAMILIES = (4, 6)
 LOCAL = {4: "10.1.0.1", 6: "fd01::1"}

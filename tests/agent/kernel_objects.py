@@ -16,19 +16,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.agent import BPF_NAME
-from lab.netns import Namespace
+from lab.host.netns import Namespace
+from lab.senders.agent import BPF_NAME
 
-PATIENCE_S = 3.0
-"""The kernel frees some things a moment later."""
+PATIENCE_S = 60.0
+"""The kernel frees some things a moment later, and a busy one later than that."""
 BPFFS = Path("/sys/fs/bpf")
 STATE = Path("/run")
 
 
 def _shown(kind: str) -> list[dict[str, Any]]:
+    """bpftool fails while another program's object, of which it knows the number, is being made."""
     command = ["bpftool", "-j", kind, "show"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return list(json.loads(done.stdout or "[]"))
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if not done.returncode:
+            return list(json.loads(done.stdout or "[]"))
+        assert "Resource temporarily unavailable" in done.stdout, done.stdout + done.stderr
+        assert time.monotonic() < end, done.stdout
+        time.sleep(0.1)
 
 
 def _paths() -> frozenset[str]:
@@ -70,9 +77,9 @@ def present(before: Objects = NONE) -> Objects:
     return Objects(own, frozenset(maps), frozenset(links), _paths() - before.paths)
 
 
-def left_of(made: Objects) -> Objects:
+def left_of(made: Objects, patience_s: float = PATIENCE_S) -> Objects:
     """What is still there of it, after some patience."""
-    end = time.monotonic() + PATIENCE_S
+    end = time.monotonic() + patience_s
     while True:
         left = Objects(
             made.programs & {one["id"] for one in _shown("prog")},

@@ -38,6 +38,8 @@ class Packet:
     """What is behind the IP headers."""
     hints: tuple[tuple[str, int], ...]
     """Encodings, ip or tcp, and units."""
+    seen_ns: int
+    """When it passed the device, by the machine's clock, which may be set in between."""
 
     @property
     def hint_us(self) -> int | None:
@@ -65,7 +67,7 @@ class Packet:
 
     @property
     def sent_ms(self) -> int:
-        """When, by the sender's TCP timestamp: the clock of captures may be set in between."""
+        """When TCP made it, by its timestamp. It may wait for the processor before it leaves."""
         (value,) = [value for kind, value in _tcp_options(self.body) if kind == TIMESTAMP]
         (sent,) = struct.unpack("!I", value[:4])
         return int(sent)
@@ -132,7 +134,7 @@ def _ipv6(packet: bytes) -> tuple[int, int, bool, bytes, int, list[tuple[str, in
     return length + 40, proto, proto == FRAGMENT, area, header, hints
 
 
-def parse(frame: bytes, outgoing: bool) -> Packet | None:
+def parse(frame: bytes, outgoing: bool, seen_ns: int) -> Packet | None:
     """A packet, or None if it is not IP; a tag in front of it is skipped."""
     (kind,) = struct.unpack("!H", frame[12:14])
     start = ETHERNET_BYTES
@@ -149,5 +151,5 @@ def parse(frame: bytes, outgoing: bool) -> Packet | None:
         hints += _tcp_hints(body)
     version = 4 if kind == IPV4 else 6
     return Packet(
-        outgoing, version, length, proto, options, fragment, body, tuple(hints)
+        outgoing, version, length, proto, options, fragment, body, tuple(hints), seen_ns
     )  # fmt: skip

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Callable
 from functools import cache
 
-from lab import netns
-from lab.netns import Namespace, NetnsError
+from lab.host import netns
+from lab.host.netns import Namespace, NetnsError
 
 HERE, GUEST, OLD_GUEST = "here", "6.12", "6.1"
 """The guests by their kernels. The old one, which has no tcx, is always needed; so it has those

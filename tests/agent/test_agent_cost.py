@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import agentcost
-from lab.agentcost import VARIANTS, WITHOUT, AgentCostError, Bpf, Cost, Transfer
 from lab.commands.agentcost import HEAD, missed, table
+from lab.senders import agentcost
+from lab.senders.agentcost import VARIANTS, WITHOUT, AgentCostError, Bpf, Cost, Transfer
 
 # The machine gets slower from round to round, which must not show in the ratios.
 BASE_MBPS = (4000.0, 2000.0, 1000.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Each packet with a hint is right to the last bit, says tshark.
+"""Each packet with a hint is correct according to tshark.
 
 The sender leaves work to its network card, or not; the router does it then, as
 a card would. What reaches b is written down, and read by tshark here.

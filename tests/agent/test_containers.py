@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Namespaces: the agent works inside one; outside, a packet has no connection any more."""
+"""Namespaces: the agent works inside one; outside, packets have lost their socket."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from flows import connection
 from hosts import FAMILIES, Network
 from packets import TCP, Packet
 
-from lab.agent import done, program, statuses
-from lab.netns import FOLDER
+from lab.host.netns import FOLDER
+from lab.senders.agent import done, program, statuses
 
 
 def exchange(net: Network, family: int) -> list[Packet]:
@@ -49,7 +49,7 @@ def container(net: Network) -> Iterator[list[str]]:
         init.terminate()
 
 
-def test_from_inside(net: Network, agent: Agent) -> None:
+def test_agent_in_its_own_mount_namespace(net: Network, agent: Agent) -> None:
     """As in a container that runs the agent itself."""
     with container(net) as inside:
         subprocess.run([*inside, program(), "attach", "a0"], check=True)
@@ -68,7 +68,7 @@ def test_ip_netns_exec_attaches_or_is_refused(net: Network, agent: Agent) -> Non
 
 
 @each_carrier
-def test_outside_of_it(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_packets_from_a_container_have_no_hint(net: Network, agent: Agent, encoding: str, family: int) -> None:
     outside = Agent(net.r, agent.cgroup)
     outside.attach("--every-packet", dev="rb", encoding=encoding)
     got = exchange(net, family)
@@ -79,7 +79,7 @@ def test_outside_of_it(net: Network, agent: Agent, encoding: str, family: int) -
     assert 0 < status.skipped["no_socket"] <= len(got)
 
 
-def test_others_are_left_alone(net: Network, agent: Agent) -> None:
+def test_tcp_option_only_on_the_attached_device(net: Network, agent: Agent) -> None:
     """The TCP option is for a cgroup, but only for what leaves by the device."""
     agent.attach("--every-packet", encoding="tcp")
     with net.seen("r", "rb") as seen, connection(net, 4, "10.2.0.254", net.r) as flow:

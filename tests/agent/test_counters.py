@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the agent says it did is what was seen. That the sum is right, Status checks."""
+"""The counters agree with a capture. Status checks their sum."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flows import connection
 from hosts import Network
 from packets import TCP, Packet
 
-from lab.agent import Status, run
+from lab.senders.agent import Status, run
 
 BYTES = 1_000_000
 
@@ -27,7 +27,7 @@ def settled(agent: Agent, seen: Capture) -> tuple[Status, list[Packet]]:
 
 @pytest.mark.parametrize("options", [(), ("--every-packet",)], ids=["sampled", "every packet"])
 @each_carrier
-def test_counters_are_what_was_seen(
+def test_counters_agree_with_the_capture(
     net: Network, agent: Agent, encoding: str, family: int, options: tuple[str, ...]
 ) -> None:
     agent.attach(*options, encoding=encoding)
@@ -46,7 +46,7 @@ def test_counters_are_what_was_seen(
     assert (before.connections, after.connections) == (0, 1)
 
 
-def test_status_says_how_it_was_attached(net: Network, agent: Agent) -> None:
+def test_status_shows_the_configuration(net: Network, agent: Agent) -> None:
     agent.attach("--every-packet", "--to", "10.0.0.0/8")
     status = agent.status()
     assert (status.netns, status.dev, status.encoding) == (net.a.name, "a0", "ip")
@@ -55,7 +55,7 @@ def test_status_says_how_it_was_attached(net: Network, agent: Agent) -> None:
     assert (status.stamped, status.connections) == (0, 0)
 
 
-def test_status_in_words(net: Network, agent: Agent) -> None:
+def test_status_as_text(net: Network, agent: Agent) -> None:
     agent.attach()
     with connection(net, 4) as flow:
         flow.push(1000)
@@ -67,7 +67,7 @@ def test_status_in_words(net: Network, agent: Agent) -> None:
 
 @pytest.mark.old_too
 @pytest.mark.parametrize("encoding", ["ip", "tcp"])
-def test_status_says_where_it_is(net: Network, agent: Agent, place: str, encoding: str) -> None:
+def test_status_shows_the_hook(net: Network, agent: Agent, place: str, encoding: str) -> None:
     """Old kernels have no tcx."""
     agent.attach(encoding=encoding)
     expected = "cgroup" if encoding == "tcp" else "clsact" if place == "6.1" else "tcx"

@@ -17,7 +17,7 @@ MTU = 1500
 @pytest.mark.parametrize("gro", ["on", "off"])
 @pytest.mark.parametrize("options", [(), ("--every-packet",)], ids=["sampled", "every packet"])
 @each_carrier
-def test_bytes_arrive(
+def test_bytes_and_hints_arrive(
     net: Network, agent: Agent, encoding: str, family: int, options: tuple[str, ...], gro: str
 ) -> None:
     net.features("b0", f"gro {gro}")

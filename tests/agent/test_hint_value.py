@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A hint is what the sender's TCP knows of its RTT."""
+"""The value of a hint is the minimum RTT of the sender's TCP."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_hint_is_the_minimum_rtt(net: Network, agent: Agent, encoding: str, fami
     assert hinted[-1].hint_us == least_us // UNIT_US * UNIT_US
 
 
-def test_ipv4_option_has_the_type_that_is_asked_for(net: Network, agent: Agent) -> None:
+def test_ipv4_option_has_the_configured_type(net: Network, agent: Agent) -> None:
     agent.attach("--every-packet", "--ipv4-option", "222")
     assert agent.status().ipv4_option == 222
     with net.seen("b", "b0") as seen, connection(net, 4) as flow:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Connections come and go, and leave nothing in the agent's maps."""
+"""Connections that end leave no entry in the agent's maps."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What cannot be done is refused in one line."""
+"""Errors: bad command lines, and refusals of the system in one line."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from agents import Agent
 from hosts import Network
 
-from lab.agent import program, run
+from lab.senders.agent import program, run
 
 NOBODY = 65534
 USAGE, REFUSED = 1, 2
@@ -50,7 +51,7 @@ def refused(said: subprocess.CompletedProcess[str], *words: str) -> None:
     ],
     ids=" ".join,
 )
-def test_wrong_usage(net: Network, agent: Agent, words: tuple[str, ...]) -> None:
+def test_bad_command_line_is_refused(net: Network, agent: Agent, words: tuple[str, ...]) -> None:
     where = ("--netns", net.a.name) if words[1:2] == ("a0",) else ()
     said = run(*words, *where) if words[-1:] != ("--encoding",) else run(*words)
     assert said.returncode == USAGE
@@ -60,10 +61,17 @@ def test_wrong_usage(net: Network, agent: Agent, words: tuple[str, ...]) -> None
 
 
 @pytest.mark.parametrize("option", ["--help", "--version"])
-def test_what_it_says_of_itself(net: Network, option: str) -> None:
+def test_help_and_version_of_agent(net: Network, option: str) -> None:
     said = run(option)
     assert (said.returncode, said.stderr) == (0, "")
     assert "zrtt-agent" in said.stdout
+
+
+def test_help_explains_each_option(net: Network) -> None:
+    text = run("--help").stdout
+    for option in ("netns NAME", "all", "encoding ip", "encoding tcp", "every-packet", "to PREFIX",
+                   "ipv4-option TYPE", "cgroup PATH", "json", "help", "version"):  # fmt: skip
+        assert re.search(rf"(?m)^ .*--{option} +\w", text), option
 
 
 def test_unknown_device(net: Network) -> None:

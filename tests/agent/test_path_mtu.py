@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No packet grows beyond its path: behind a link of 1400 bytes all goes on as before."""
+"""No packet grows beyond the path MTU, here of 1400 bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from packets import TCP
 
 MTU = 1400
 BYTES = 3_000_000
-LIMIT_S = 3.0
+TIMEOUTS_MAX = 5
+"""Of TCP, 0.2 s or more each: none is due, but a busy machine may be late with an answer."""
 RETRANSMITS_MAX = 100
 """Of the first packets, which are too long."""
 
@@ -33,6 +34,13 @@ def narrow(net: Network, segmentation: str) -> None:
         net.a.ip("link", "set", "a0", "gso_max_segs", "1")
 
 
+def timeouts(net: Network) -> int:
+    """How often TCP of a waited for an answer in vain."""
+    lines = net.a.run("cat", "/proc/net/netstat").splitlines()
+    names, values = (line.split() for line in lines if line.startswith("TcpExt:"))
+    return int(values[names.index("TCPTimeouts")])
+
+
 @each_case
 def test_path_mtu_is_discovered(
     net: Network, agent: Agent, encoding: str, family: int, segmentation: str
@@ -41,18 +49,18 @@ def test_path_mtu_is_discovered(
     agent.attach("--every-packet", encoding=encoding)
     with net.seen("a", "a0") as near, net.seen("b", "b0") as far:
         with connection(net, family) as flow:
-            seconds = flow.push(BYTES)
+            flow.push(BYTES)
             assert flow.retransmits <= RETRANSMITS_MAX
         assert any(packet.too_big for packet in near.packets())
         got = [p for p in far.arrived() if p.proto == TCP]
-    assert seconds < LIMIT_S
+    assert timeouts(net) <= TIMEOUTS_MAX
     assert max(packet.length for packet in got) <= MTU
     assert any(packet.hints for packet in got)
     assert agent.status().stamped > 0
 
 
 @each_case
-def test_a_known_path_mtu_is_kept_to(
+def test_known_path_mtu_is_not_exceeded(
     net: Network, agent: Agent, encoding: str, family: int, segmentation: str
 ) -> None:
     narrow(net, segmentation)
@@ -62,10 +70,10 @@ def test_a_known_path_mtu_is_kept_to(
     agent.attach("--every-packet", encoding=encoding)
     with net.seen("a", "a0") as near, net.seen("b", "b0") as far:
         with connection(net, family) as flow:
-            seconds = flow.push(BYTES)
+            flow.push(BYTES)
         assert not any(packet.too_big for packet in near.packets())
         got = far.arrived()
-    assert seconds < LIMIT_S
+    assert timeouts(net) <= TIMEOUTS_MAX
     assert not any(packet.fragment for packet in got)
     assert max(packet.length for packet in got) <= MTU
     assert any(packet.hints for packet in got)

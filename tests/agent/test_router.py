@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the agent tells, a router with zrtt understands."""
+"""A router with zrtt reads the agent's hints."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_router_learns_the_rtt(net: Network, agent: Agent, encoding: str, family
 
 @pytest.mark.needs("netem", "zrtt")
 @each_carrier
-def test_router_knows_nothing_without(
+def test_router_has_no_hints_without_agent(
     net: Network, agent: Agent, encoding: str, family: int
 ) -> None:
     net.r.tc("qdisc", "add", "dev", "rb", "root", "zrtt", "nohandshake")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How often a connection says its RTT: now and then, when it fell, or always."""
+"""Sampling: a hint per interval, at once after a fall of the RTT, or in every packet."""
 
 from __future__ import annotations
 
@@ -38,6 +38,12 @@ def fell(before: Packet, after: Packet) -> bool:
     return after.hint_us < before.hint_us * (1 - FALL)
 
 
+def apart_ms(before: Packet, after: Packet) -> float:
+    """By the clock that says more. The agent's look at the time is between TCP's and the
+    capture's, and a busy machine may delay either packet on the one side or the other."""
+    return max(after.sent_ms - before.sent_ms, (after.seen_ns - before.seen_ns) / 1e6)
+
+
 @each_carrier
 def test_a_connection_is_sampled(net: Network, agent: Agent, encoding: str, family: int) -> None:
     agent.attach(encoding=encoding)
@@ -52,12 +58,12 @@ def test_a_connection_is_sampled(net: Network, agent: Agent, encoding: str, fami
     for packets in hinted.values():
         assert len(packets) >= SECONDS * 1000 / SAMPLE_MS / 2
         for before, after in pairwise(packets):
-            assert after.sent_ms - before.sent_ms >= SAMPLE_MS - 1 or fell(before, after)
+            assert apart_ms(before, after) >= SAMPLE_MS - 1 or fell(before, after)
 
 
 @pytest.mark.needs("netem")
 @each_carrier
-def test_a_fall_is_said_at_once(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_falling_rtt_is_stated_at_once(net: Network, agent: Agent, encoding: str, family: int) -> None:
     """A network whose RTT falls at times that are no multiples of the interval."""
     agent.attach(encoding=encoding)
     net.delay(STEPS_MS[0])
@@ -74,7 +80,7 @@ def test_a_fall_is_said_at_once(net: Network, agent: Agent, encoding: str, famil
 
 
 @each_carrier
-def test_every_packet_is_stamped(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_every_packet_has_a_hint(net: Network, agent: Agent, encoding: str, family: int) -> None:
     agent.attach("--every-packet", encoding=encoding)
     with net.seen("b", "b0") as seen, connection(net, family) as flow:
         for _ in range(50):

@@ -8,7 +8,7 @@ from agents import Agent
 from flows import connection
 from hosts import FAMILIES, GATEWAY, PUBLIC, PUBLIC_ON_LINK, REMOTE, Network
 
-from lab.netns import Namespace
+from lab.host.netns import Namespace
 
 PUBLIC_PREFIX = {4: "203.0.113.0/24", 6: "2001:db8:2::/48"}
 each_family = pytest.mark.parametrize("family", FAMILIES)
@@ -58,7 +58,7 @@ def test_to_is_repeated(net: Network, agent: Agent, encoding: str) -> None:
 
 
 @each_encoding
-def test_everywhere_is_a_prefix(net: Network, agent: Agent, encoding: str) -> None:
+def test_any_covers_all_addresses(net: Network, agent: Agent, encoding: str) -> None:
     agent.attach("--to", "0.0.0.0/0", "--to", "::/0", encoding=encoding)
     assert all(hinted(net, family, PUBLIC[family]) for family in FAMILIES)
     assert all(hinted(net, family, REMOTE[family]) for family in FAMILIES)

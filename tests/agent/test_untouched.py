@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What is no TCP of a local connection, or has options already, leaves as it came."""
+"""Packets that are not TCP of a local connection, or that have options, are not changed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_tcp_options_fit_beside_ip_options(net: Network, agent: Agent) -> None:
 
 @each_encoding
 @each_family
-def test_udp_passes(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_udp_is_not_changed(net: Network, agent: Agent, encoding: str, family: int) -> None:
     agent.attach("--every-packet", encoding=encoding)
     with net.b.entered():
         far = socket.socket(FAMILY[family], socket.SOCK_DGRAM)
@@ -64,7 +64,7 @@ def test_udp_passes(net: Network, agent: Agent, encoding: str, family: int) -> N
 
 
 @each_family
-def test_echoes_pass(net: Network, agent: Agent, family: int) -> None:
+def test_icmp_echo_is_not_changed(net: Network, agent: Agent, family: int) -> None:
     agent.attach("--every-packet")
     with net.seen("b", "b0") as seen:
         net.ping(family)
@@ -84,7 +84,7 @@ def segment(source_port: int, port: int) -> bytes:
 
 @each_family
 @each_encoding
-def test_segments_of_others_pass(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_segments_of_raw_sockets_are_not_changed(net: Network, agent: Agent, encoding: str, family: int) -> None:
     """Those of a raw socket: no connection is known for them. The answer is refused by a."""
     agent.attach("--every-packet", encoding=encoding)
     with net.a.entered():
@@ -101,7 +101,7 @@ def test_segments_of_others_pass(net: Network, agent: Agent, encoding: str, fami
     assert status.skipped["no_socket"] == len(got)
 
 
-def test_loopback_addresses_of_the_sender_are_no_matter(net: Network, agent: Agent) -> None:
+def test_packets_to_own_addresses_have_no_effect(net: Network, agent: Agent) -> None:
     """Packets to itself never come to the device."""
     agent.attach("--every-packet")
     with connection(net, 4, LOCAL[4], net.a) as flow:

@@ -10,8 +10,8 @@ from flows import connection
 from hosts import Network
 from packets import TCP
 
-from lab.agent import Status
-from lab.netns import Namespace
+from lab.host.netns import Namespace
+from lab.senders.agent import Status
 
 BYTES = 300_000
 NEAR = {4: "10.5.0.1", 6: "fd05::1"}
@@ -44,7 +44,7 @@ def hints_and_status(
 
 @pytest.mark.needs("vlan")
 @each_carrier
-def test_on_it(net: Network, agent: Agent, encoding: str, family: int) -> None:
+def test_agent_on_a_vlan(net: Network, agent: Agent, encoding: str, family: int) -> None:
     hinted, status = hints_and_status(net, agent, encoding, family, "a0.5")
     assert hinted
     assert status.stamped > 0
@@ -52,7 +52,7 @@ def test_on_it(net: Network, agent: Agent, encoding: str, family: int) -> None:
 
 @pytest.mark.needs("vlan")
 @pytest.mark.parametrize("encoding", ["ip", "tcp"])
-def test_below_it(net: Network, agent: Agent, encoding: str) -> None:
+def test_agent_below_a_vlan(net: Network, agent: Agent, encoding: str) -> None:
     """What the agent counts as stamped is, and all bytes arrive."""
     hinted, status = hints_and_status(net, agent, encoding, 4, "a0")
     assert status.packets > 0

@@ -4,39 +4,46 @@
 from __future__ import annotations
 
 from functools import cache
+from statistics import mean
 
 import pytest
 
-from lab import runner
-from lab.result import Result
-from lab.scenario import CCS, Link, Scenario
+from lab.model.scenario import CCS, Link, Scenario
+from lab.results.result import Result
+from lab.runs import runner
 
 SCHEMES = ("libra", "nrhstcp", "exp")
 STUCK_RED = "red limit 3000000 min 20000 max 60000 avpkt 1500 burst 200 bandwidth 100mbit"
 """Slow start takes its average so far above max_th that it drops all."""
 
 
+SEEDS = (1, 2, 3, 4, 5)
+"""Over pie a scheme has 0.87 with one and 0.998 with another."""
+
+
 @cache
-def over(cc: str, qdisc: str) -> Result:
-    """Five flows of a congestion control, the same ones each time."""
+def over(cc: str, qdisc: str, seed: int) -> Result:
+    """Five flows of a congestion control."""
     return runner.run(
         Scenario(
             kernel="uml", qdisc=qdisc, cc=(cc,), rate_bps=20_000_000, link=Link.WIRE,
             rtts_ms=(20.0, 60.0, 100.0, 140.0, 180.0), warmup_s=15.0, duration_s=20.0,
+            seed=seed,
         ).check()
     )  # fmt: skip
 
 
 @pytest.mark.parametrize("cc", SCHEMES)
 def test_scheme_is_as_fair_over_zrtt_as_over_pie(cc: str) -> None:
-    assert over(cc, "zrtt").jain >= max(over(cc, "pie ecn").jain, 0.96)
-    assert over(cc, "zrtt").utilisation >= 0.95
+    zrtt, pie = ([over(cc, qdisc, seed) for seed in SEEDS] for qdisc in ("zrtt", "pie ecn"))
+    assert mean(run.jain for run in zrtt) >= max(mean(run.jain for run in pie), 0.96)
+    assert min(run.utilisation for run in zrtt) >= 0.95
 
 
 def test_schemes_are_not_all_the_same() -> None:
     """Else the kernel took another congestion control for one of them."""
     assert set(SCHEMES) < set(CCS)
-    assert len({over(cc, "pie ecn").goodput_mbps for cc in SCHEMES}) == len(SCHEMES)
+    assert len({over(cc, "pie ecn", SEEDS[0]).goodput_mbps for cc in SCHEMES}) == len(SCHEMES)
 
 
 def test_red_comes_back_on_a_wire() -> None:

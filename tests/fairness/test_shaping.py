@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from statistics import fmean
 
-from lab import runner
-from lab.result import Result
-from lab.scenario import Link, Scenario
+from lab.model.scenario import Link, Scenario
+from lab.results.result import Result
+from lab.runs import runner
 
 RTTS_MS = tuple(20.0 * n for n in range(1, 21))
 SEEDS = range(1, 9)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import sweepfile
-from lab.grid import Sweep
+from lab.model.grid import Sweep
+from lab.runs import sweepfile
 
 
 @pytest.fixture

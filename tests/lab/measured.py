@@ -7,11 +7,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab import network
-from lab.engine import GuestOutput
-from lab.ports import meter_class
-from lab.result import Result, compute
-from lab.scenario import Scenario
+from lab.engines.job import GuestOutput
+from lab.model.ports import meter_class
+from lab.model.scenario import Scenario
+from lab.net import network
+from lab.results.result import Result, compute
 
 MSS = 1448
 

@@ -7,11 +7,12 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-from lab import sweep, table
-from lab.engine import GuestError
-from lab.grid import Point, Sweep
-from lab.result import FlowResult, PhaseResult, Result, Sojourn
-from lab.scenario import Scenario
+from lab.engines.job import GuestError
+from lab.model.grid import Point, Sweep
+from lab.model.scenario import Scenario
+from lab.results import table
+from lab.results.result import FlowResult, PhaseResult, Result, Sojourn
+from lab.runs import sweep
 
 PLAIN_CELLS = "seeds = [1, 2]\n[qdiscs]\nours = 'zrtt'\ntheirs = 'cake'\n[cells.c]\nrtts = '9ms'\n"
 

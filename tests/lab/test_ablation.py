@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 from swept import FakeGuests
 
-from lab import ablation, ablations, build, cli, table, variant
-from lab.ablations import CELLS, CHANGES, LADDER, LADDER_CELLS, STEPS, ZRTT
-from lab.grid import GridError, Point
-from lab.result import Result
-from lab.variant import Edit
+from lab import cli
+from lab.ablation import steps, study
+from lab.ablation.steps import CELLS, CHANGES, LADDER, LADDER_CELLS, STEPS, ZRTT
+from lab.model.grid import GridError, Point
+from lab.results import table
+from lab.results.result import Result
+from lab.toolchain import build, variant
+from lab.toolchain.variant import Edit
 
 SHIMS = build.REPO / "tests" / "unit"
 LAW = "include/zrtt/law.h"
@@ -32,7 +35,7 @@ class Unfair(FakeGuests):
 @pytest.mark.parametrize("name", CHANGES)
 def test_change_applies_and_compiles(name: str) -> None:
     """In user space, as the algorithm's tests do: a module takes longer."""
-    with variant.edited(ablation.MODULE, CHANGES[name].edits) as root:
+    with variant.edited(study.MODULE, CHANGES[name].edits) as root:
         includes = [f"-I{SHIMS}", f"-I{root}/include", f"-I{root}/include/uapi"]
         done = subprocess.run(
             ["gcc", "-std=gnu11", "-Wall", "-Werror", "-fsyntax-only", *includes,
@@ -49,7 +52,7 @@ def test_edit_without_its_place_is_refused(old: str) -> None:
     edits = [Edit(LAW, old, "")]
     with (
         pytest.raises(build.BuildError, match=f"{LAW}: .* times, not once"),
-        variant.edited(ablation.MODULE, edits),
+        variant.edited(study.MODULE, edits),
     ):
         pass
 
@@ -65,32 +68,32 @@ def test_changes_are_changes() -> None:
 
 def test_rung_is_zrtt_without_those_above() -> None:
     *_, feedback, drops = LADDER.values()
-    assert drops == STEPS["price"].without
-    assert feedback == STEPS["drops"].without + STEPS["price"].without
+    assert drops == STEPS["penalty"].without
+    assert feedback == STEPS["drops"].without + STEPS["penalty"].without
     assert LADDER["0-paper"].words == "mode paper"
 
 
 def test_points() -> None:
-    all_of_them = ablation.points([], [], [1, 2])
+    all_of_them = study.points([], [], [1, 2])
     wanted = {(ZRTT, cell) for cell in CELLS}
     wanted |= {(name, cell) for name, step in STEPS.items() for cell in step.shows}
     wanted |= {(name, cell) for name in LADDER for cell in LADDER_CELLS}
     found = [(point.qdisc, point.cell) for point in all_of_them]
     assert set(found) == wanted
     assert len(found) == 2 * len(wanted)
-    some = ablation.points(["price", "l[ao]*"], ["[ru]*", "many"], [3])
+    some = study.points(["penalty", "l[ao]*"], ["[ru]*", "many"], [3])
     assert {(point.qdisc, point.cell) for point in some if point.qdisc not in LADDER} == {
-        ("zrtt", "reno"), ("price", "reno"), ("zrtt", "unhinted"), ("price", "unhinted"),
-        ("zrtt", "udp"), ("price", "udp"), ("zrtt", "many"),
+        ("zrtt", "reno"), ("penalty", "reno"), ("zrtt", "unhinted"), ("penalty", "unhinted"),
+        ("zrtt", "udp"), ("penalty", "udp"), ("zrtt", "many"),
     }  # fmt: skip
     with pytest.raises(GridError, match="no step late in a cell reno"):
-        ablation.points(["late"], ["reno"], [1])
+        study.points(["late"], ["reno"], [1])
 
 
 def test_commands_say_what_is_run() -> None:
-    points = {point.qdisc: point for point in ablation.points([], ["reno"], [4])}
+    points = {point.qdisc: point for point in study.points([], ["reno"], [4])}
     assert "--qdisc 'zrtt feedback 0'" in points["feedback"].command
-    for name, only in (("price", "price"), ("6-drops", "ladder")):
+    for name, only in (("penalty", "penalty"), ("6-drops", "ladder")):
         words = points[name].command.removeprefix("python3 -m lab ").split()
         assert words[:2] == ["ablation", "--only"]
         args = cli.parser().parse_args(words)
@@ -101,7 +104,7 @@ def test_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     guests = Unfair()
-    monkeypatch.setattr(ablation, "Guests", lambda: guests)
+    monkeypatch.setattr(study, "Guests", lambda: guests)
     out, written = tmp_path / "a.csv", tmp_path / "a.json"
     words = ["lab", "ablation", "--cell", "cubic", "--seeds", "1,2", "--output", str(out)]
     monkeypatch.setattr(sys, "argv", [*words, "--json", str(written), "--markdown"])
@@ -127,9 +130,10 @@ def test_command(
     assert cli.main() == 2
 
 
+@pytest.mark.guest
 def test_guests_have_the_changed_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Late drops are what keeps the queue short when a link slows down."""
-    monkeypatch.setattr(ablations, "COMMON", {**ablations.COMMON, "duration": "12"})
+    monkeypatch.setattr(steps, "COMMON", {**steps.COMMON, "duration": "12"})
     words = ["--only", "late", "--seeds", "1", "--output", str(tmp_path / "a.csv")]
     monkeypatch.setattr(sys, "argv", ["lab", "ablation", *words])
     assert cli.main() == 0

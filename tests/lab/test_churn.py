@@ -9,11 +9,11 @@ from statistics import fmean
 import pytest
 from measured import flow_bytes, reading, result_of, traffic_of
 
-from lab import spec, topology
-from lab.churn import Arrival, Churn, Completion, by_size
-from lab.result import Result
-from lab.scenario import Scenario, ScenarioError
-from lab.wire import expansion
+from lab.model.churn import Arrival, Churn, Completion, by_size
+from lab.model.scenario import Scenario, ScenarioError
+from lab.model.wire import expansion
+from lab.net import topology, traffic_spec
+from lab.results.result import Result
 
 WEB = Churn.parse("load=25% size=web")
 RATE_BPS = 20_000_000
@@ -77,7 +77,7 @@ def test_short_flows_are_like_the_long_ones() -> None:
     scenario = Scenario(
         rtts_ms=(20.0, 40.0), cc=("reno", "cubic"), hint_share=0.5, churn=WEB
     ).check()
-    lines = [line.split() for line in spec.spec(scenario).splitlines()]
+    lines = [line.split() for line in traffic_spec.spec(scenario).splitlines()]
     shorts = [line for line in lines if line[0] == "short"]
     assert ["server", "9016"] in lines
     assert len(shorts) == len(scenario.short_flows) > 1000

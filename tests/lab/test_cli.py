@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,7 +11,8 @@ from pathlib import Path
 
 from swept import PLAIN_CELLS, FakeGuests, do
 
-from lab.grid import Sweep
+from lab import cli
+from lab.model.grid import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = """
@@ -21,14 +23,28 @@ from lab import cli
 def wait(_):
     try:
         print("waits", flush=True)
-        time.sleep(60)
+        time.sleep(600)
     finally:
         print("cleans up", flush=True)
 
 cli.parser = lambda: SimpleNamespace(parse_args=lambda: SimpleNamespace(handler=wait))
 raise SystemExit(cli.main())
 """
-"""A command that takes a minute."""
+"""A command that takes ten minutes."""
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    actions = list(parser._actions)
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            actions += [a for child in action.choices.values() for a in _actions(child)]
+    return actions
+
+
+def test_help_explains_each_option() -> None:
+    actions = [a for a in _actions(cli.parser()) if not isinstance(a, argparse._SubParsersAction)]
+    assert len(actions) > 100
+    assert [action.dest for action in actions if not action.help] == []
 
 
 def test_reader_may_leave(load: Callable[[str], Sweep], tmp_path: Path) -> None:
@@ -52,5 +68,5 @@ def test_kill_ends_a_command_as_ctrl_c_does() -> None:
         assert command.stdout
         assert command.stdout.readline() == "waits\n"
         command.terminate()
-        assert command.wait(20) == 130
+        assert command.wait(60) == 130
         assert command.stdout.read() == "cleans up\n"

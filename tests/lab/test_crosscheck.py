@@ -9,10 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from lab import cli, crosscheck, runner
-from lab.crosscheck import METRICS, Interval
-from lab.result import FlowResult, Result, Sojourn
-from lab.scenario import Scenario
+from lab import cli
+from lab.model.scenario import Scenario
+from lab.results.result import FlowResult, Result, Sojourn
+from lab.runs import runner
+from lab.trials import crosscheck
+from lab.trials.crosscheck import METRICS, Interval
 
 FLOW = FlowResult(20.0, "cubic", True, 1.25, 3, 7, 20.1, 0.0, 1.3)
 RESULT = Result(

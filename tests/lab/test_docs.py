@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the documents tell one to type is what the laboratory takes."""
+"""Documents: their commands parse, their links lead somewhere, the first page is short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 from lab import cli
 from lab.commands import run
-from lab.grid import Sweep
+from lab.model.grid import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
@@ -24,6 +24,9 @@ COMMANDS = [
     for path in DOCUMENTS
     for match in COMMAND.finditer(path.read_text())
 ]
+PAGES = (*DOCUMENTS, *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY")))
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+README_LINES_MAX = 110
 OF_SWEEP = re.compile(r"^## A sweep file\n\n((?: {4}.*\n|\n)+)", re.MULTILINE)
 
 
@@ -47,3 +50,31 @@ def test_sweep_file_is_read(load: Callable[[str], Sweep]) -> None:
     plan = load(textwrap.dedent(block))
     assert plan.points()
     assert plan.targets
+
+
+def _anchors(page: Path) -> set[str]:
+    """Of its headings, as GitHub and GitLab make them."""
+    headings = re.findall(r"(?m)^#+ (.*)$", page.read_text())
+    plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings)
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Path) -> None:
+    for link in LINK.findall(page.read_text()):
+        if link.startswith("https://"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (page.parent / name).resolve() if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in _anchors(target), link
+
+
+def test_index_names_all_documents() -> None:
+    index = ROOT / "docs" / "README.md"
+    named = {link.partition("#")[0] for link in LINK.findall(index.read_text())}
+    assert {path.name for path in index.parent.glob("*.md")} - {index.name} <= named
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= README_LINES_MAX

@@ -12,15 +12,18 @@ from pathlib import Path
 import pytest
 from swept import result_of
 
-from lab import cli, sweepfile, table
-from lab.figures import canvas, endpoints, times
-from lab.grid import Point
-from lab.report import ReportError
-from lab.result import Result
-from lab.scenario import Scenario
-from lab.table import Row
+from lab import cli
+from lab.figures import endpoints, times
+from lab.model.grid import Point
+from lab.model.scenario import Scenario
+from lab.output import pictures
+from lab.results import table
+from lab.results.report import ReportError
+from lab.results.result import Result
+from lab.results.table import Row
+from lab.runs import sweepfile
 
-SWEEPS = Path(sweepfile.__file__).with_name("sweeps")
+SWEEPS = Path(sweepfile.__file__).parents[1] / "sweeps"
 EMPTY = {field.name: {"int": 0, "float": 0.5, "str": ""}[str(field.type)] for field in fields(Row)}
 NOT_DRAWN = ("download-*", "shaper-*", "start-*")
 """Cells that are for tables and for pictures of single runs."""
@@ -29,7 +32,7 @@ NOT_DRAWN = ("download-*", "shaper-*", "start-*")
 @pytest.fixture(autouse=True)
 def small_png(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks at these."""
-    monkeypatch.setattr(canvas, "FIGURE_DPI", 20)
+    monkeypatch.setattr(pictures, "DPI", 20)
 
 
 def row_of(point: Point) -> Row:

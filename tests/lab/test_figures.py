@@ -10,16 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, sweepfile, table
+from lab import cli
 from lab.figures import canvas, catalogue
 from lab.figures.catalogue import ALL, FIGURES
 from lab.figures.data import Load, Runs, Spread
 from lab.figures.lines import LABEL_GAP, spread_out
-from lab.figures.looks import LOOKS, PAPER, RIVALS
-from lab.report import FEATURED, ReportError
-from lab.table import Row
+from lab.output import pictures
+from lab.output.looks import FEATURED, LOOKS, PAPER, RIVALS
+from lab.results import table
+from lab.results.report import ReportError
+from lab.results.table import Row
+from lab.runs import sweepfile
 
-PLAN = sweepfile.load(Path(sweepfile.__file__).with_name("sweeps") / "paper.toml")
+PLAN = sweepfile.load(Path(sweepfile.__file__).parents[1] / "sweeps" / "paper.toml")
 SVG_MAX_BYTES = 100_000
 # The columns that the figures are drawn from; the others are empty.
 ONE = Row(
@@ -68,7 +71,7 @@ def figures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[list[R
 @pytest.fixture(autouse=True)
 def small_png(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody looks at these."""
-    monkeypatch.setattr(canvas, "FIGURE_DPI", 20)
+    monkeypatch.setattr(pictures, "DPI", 20)
 
 
 # Which runs

@@ -6,12 +6,13 @@ from __future__ import annotations
 import pytest
 from measured import MSS, flow_bytes, reading, result_of, traffic_of
 
-from lab import network, runner, spec, topology
-from lab.ports import CROSS_PORT, FIRST_PORT, REVERSE_PORT
-from lab.result import Result, ResultError
-from lab.scenario import Scenario, ScenarioError, Step, parse_ecn, parse_hops
-from lab.units import format_ms
-from lab.wire import HEADER_BYTES, HINT_BYTES
+from lab.model.ports import CROSS_PORT, FIRST_PORT, REVERSE_PORT
+from lab.model.scenario import Scenario, ScenarioError, Step, parse_ecn, parse_hops
+from lab.model.units import format_ms
+from lab.model.wire import HEADER_BYTES, HINT_BYTES
+from lab.net import network, topology, traffic_spec
+from lab.results.result import Result, ResultError
+from lab.runs import runner
 
 OVERHEAD = (MSS + HEADER_BYTES + HINT_BYTES) / MSS
 PARKING_LOT = Scenario(
@@ -23,7 +24,7 @@ BOTH_WAYS = Scenario(rtts_ms=(20.0, 40.0, 60.0), reverse=2, warmup_s=10.0, durat
 def flow_lines(scenario: Scenario) -> list[list[str]]:
     """Of the specification, with the receivers' network namespace in front."""
     found, receiver = [], ""
-    for words in (line.split() for line in spec.spec(scenario).splitlines()):
+    for words in (line.split() for line in traffic_spec.spec(scenario).splitlines()):
         if words[0] == "receiver":
             receiver = words[1]
         elif words[0] in ("flow", "reverse"):
@@ -56,7 +57,7 @@ def test_flows_without_ecn_go_to_a_plain_address() -> None:
 def test_all_alike_need_no_plain_address(ecn: bool) -> None:
     scenario = Scenario(rtts_ms=(20.0, 40.0), ecn=ecn)
     assert {flow.ecn for flow in scenario.flows} == {ecn}
-    assert "10.255.0.3" not in topology.script(scenario) + spec.spec(scenario)
+    assert "10.255.0.3" not in topology.script(scenario) + traffic_spec.spec(scenario)
     assert ("features ecn" in topology.script(scenario)) == ecn
 
 
@@ -96,7 +97,7 @@ def test_way_back_is_a_bottleneck_like_the_other() -> None:
         ("reverse", "h2", str(REVERSE_PORT + 1)),
     ]
     step = Scenario(rtts_ms=(20.0,), reverse=1, steps=(Step.parse("t=30 rate=5mbit"),))
-    assert spec.spec(step).count("htb rate 5000000bit") == 2
+    assert traffic_spec.spec(step).count("htb rate 5000000bit") == 2
 
 
 def test_reverse_flows_are_reported_apart() -> None:

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from lab import pivot, summary
+from lab.results import pivot, summary
+from lab.results.pivot import Columns
+from lab.results.report import ReportError
 
 
 def _row(cell: str, qdisc: str, seed: int, **metrics: float) -> SimpleNamespace:
@@ -27,19 +29,37 @@ ROWS = [
     ("metric", "x10", "x2"), [("jain", "0.98", "0.97 | 0.5"), ("sojourn_p95_ms", "28", "29 | –")]
 )
 def test_worst_seed_is_shown(metric: str, x10: str, x2: str) -> None:
-    lines = pivot.render(ROWS, metric, spread=False, markdown=True).splitlines()
+    lines = pivot.render(ROWS, Columns(metric), spread=False, markdown=True).splitlines()
     assert lines[0] == f"| {metric}, uml | zrtt | cake |"
     assert lines[2:] == [f"| reno-20x2 | {x2} |", f"| reno-20x10 | {x10} | – |"]
 
 
 def test_spread_is_median_least_and_most() -> None:
     rows = [*ROWS, _row("reno-20x10", "zrtt", 3, jain=0.9, sojourn_p95_ms=27.0)]
-    lines = pivot.render(rows, "jain", spread=True, markdown=True).splitlines()
+    lines = pivot.render(rows, Columns("jain"), spread=True, markdown=True).splitlines()
     assert lines[2:] == ["| reno-20x2 | 0.97 | 0.5 |", "| reno-20x10 | 0.98 (0.9–0.99) | – |"]
 
 
+def test_metrics_stand_side_by_side() -> None:
+    shown = (Columns.parse("jain:cake,zrtt"), Columns.parse("sojourn_p95_ms:zrtt"))
+    lines = pivot.render(ROWS, *shown, spread=False, markdown=True).splitlines()
+    assert lines[0] == "| cell, uml | cake jain | zrtt jain | zrtt sojourn_p95_ms |"
+    assert lines[2:] == ["| reno-20x2 | 0.5 | 0.97 | 29 |", "| reno-20x10 | – | 0.98 | 28 |"]
+
+
+@pytest.mark.parametrize("text", ["", "speed", "jain:", "jain:zrtt,", ":zrtt"])
+def test_bad_columns_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="metric|want"):
+        Columns.parse(text)
+
+
+def test_unknown_qdisc_is_refused() -> None:
+    with pytest.raises(ReportError, match="no run of pie in the table; of zrtt, cake"):
+        pivot.render(ROWS, Columns("jain", ("pie",)), spread=False, markdown=True)
+
+
 def test_plain_columns_are_aligned() -> None:
-    lines = pivot.render(ROWS, "jain", spread=False, markdown=False).splitlines()
+    lines = pivot.render(ROWS, Columns("jain"), spread=False, markdown=False).splitlines()
     assert {len(line) for line in lines} == {len(lines[0])}
 
 

@@ -16,8 +16,8 @@ import pytest
 
 from lab import cli
 from lab.html import page, rows
-from lab.report import ReportError
-from lab.result import FlowResult, Result, Sojourn
+from lab.results.report import ReportError
+from lab.results.result import FlowResult, Result, Sojourn
 
 EVIL = 'ours <b>&"$x_1$'
 CELLS = ("cubic-2x1", "cubic-4x1", "step-<i>")

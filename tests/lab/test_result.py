@@ -6,10 +6,11 @@ from __future__ import annotations
 import pytest
 from measured import flow_bytes, reading, result_of, traffic_of
 
-from lab.readings import METER_CLASS
-from lab.result import Result, ResultError
-from lab.scenario import Scenario
-from lab.spec import send_buffer_bytes
+from lab.model.scenario import Scenario
+from lab.net import network
+from lab.net.traffic_spec import send_buffer_bytes
+from lab.results.readings import METER_CLASS, QueueReadings
+from lab.results.result import Result, ResultError
 
 # As iproute2 6.1 prints them: the first holds the qdisc under test.
 CLASSES = """class meter 2:1 parent 2: leaf 3: \n
@@ -52,3 +53,16 @@ def test_more_than_left_the_queue_and_waited_is_told() -> None:
 def test_buffer_is_for_half_of_the_link_or_bbrs_two_windows(cc: str, megabytes: float) -> None:
     scenario = Scenario(rate_bps=20_000_000, rtts_ms=(400.0,) * 20, cc=(cc,))
     assert send_buffer_bytes(scenario, scenario.flows[0]) == megabytes * 1e6
+
+
+@pytest.mark.parametrize(
+    ("words", "drops"),
+    [({"drop_limit": 3}, 3), ({"drop_overlimit": 4}, 4), ({"overlimit": 5}, 5), ({}, None)],
+)
+def test_drops_of_a_full_queue_are_told_apart(words: dict[str, int], drops: int | None) -> None:
+    """Those in the measured interval: 7 more came before it."""
+    begin = [{"handle": "2:"}, {"handle": "3:", **dict.fromkeys(words, 7)}]
+    end = [{"handle": "2:"}, {"handle": "3:", **{name: 7 + n for name, n in words.items()}}]
+    (queue,) = network.queues(Scenario())
+    found = {"begin-router": begin, "end-router": end, "classes-router": ""}
+    assert QueueReadings.of(found, queue).limit_drops() == drops

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from swept import PLAIN_CELLS, FakeGuests, do
 
-from lab import cli, summary, table
-from lab.grid import Sweep
+from lab import cli
+from lab.model.grid import Sweep
+from lab.results import summary, table
+from lab.runs import sweep
 
 
 def judged(plan: Sweep, path: Path, jains: dict[str, float]) -> list[str]:
@@ -82,6 +84,50 @@ def test_means_and_ratios(
     load: Callable[[str], Sweep], tmp_path: Path, target: str, missed: list[str]
 ) -> None:
     assert with_jains(load, tmp_path / "t.csv", target) == missed
+
+
+CONTROL = TWO_CELLS + """[[target]]
+qdisc = 'ours'
+cell = 'x1'
+metric = 'jain'
+to_cell = 'x2'
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "missed"),
+    [
+        ("min = 2\nmax = 2", []),
+        ("max = 1.9", ["x1 ours on uml: jain 2 times ours's in x2, want at most 1.9"]),
+        ("to = 'theirs'\nmin = 1.6", []),
+        ("to = 'theirs'\nmin = 1.7",
+         ["x1 ours on uml: jain 1.6 times theirs's in x2, want at least 1.7"]),
+    ],
+)  # fmt: skip
+def test_ratios_to_another_cell(
+    load: Callable[[str], Sweep], tmp_path: Path, target: str, missed: list[str]
+) -> None:
+    """Ours has .9 and .7 in the first cell, .4 in the second; theirs .1 in the first, .5 there."""
+    plan, path = load(CONTROL + target), tmp_path / "t.csv"
+    do(plan, path, FakeGuests({"zrtt": 0.4, "cake": 0.5}))
+    for row in table.load(path):
+        if row.cell == "x1":
+            with table.opened(path) as rows:
+                jain = 0.1 if row.qdisc == "theirs" else {1: 0.9, 2: 0.7}[row.seed]
+                rows.append(replace(row, jain=jain))
+    assert summary.misses(plan, table.load(path)) == missed
+
+
+def test_control_that_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    plan, path = load(CONTROL + "min = 0.5"), tmp_path / "t.csv"
+    points = [point for point in plan.points() if point.cell == "x1"]
+    with table.opened(path) as rows:
+        sweep.run(points, rows, jobs=1, guests=FakeGuests())
+    assert summary.misses(plan, table.load(path)) == [
+        "x2 ours seed 1 on uml: no run",
+        "x2 ours seed 2 on uml: no run",
+        "x1 ours on uml: jain was not measured",
+    ]
 
 
 def test_rival_that_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:

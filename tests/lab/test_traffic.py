@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The traffic program reads what lab/spec.py writes, and refuses what it would get wrong."""
+"""The traffic program reads what traffic_spec.py writes, and refuses what it would get wrong."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from lab import build, spec
-from lab.churn import Churn
-from lab.scenario import Scenario, Step
-from lab.udp import Udp
+from lab.model.churn import Churn
+from lab.model.scenario import Scenario, Step
+from lab.model.spoof import Spoof
+from lab.model.udp import Udp
+from lab.net import traffic_spec as spec
+from lab.toolchain import build
 
 ALL = Scenario(
     rtts_ms=(20.0, 40.0), ecn_share=0.5, hops=2, cross_rtts_ms=(30.0,), reverse=2,
     udp=(Udp.parse("1mbit@5-30"),), churn=Churn.parse("load=5% size=web"),
-    steps=(Step.parse("t=40 rate=5mbit"),), sample_ms=500,
+    spoof=(Spoof.parse("flow=1 send=data rate=1mbit"),), steps=(Step.parse("t=40 rate=5mbit"),),
+    sample_ms=500, starts_s=(5.0, 0.0), stops_s=(60.0, None),
 ).check()  # fmt: skip
 SPEC = spec.spec(ALL)
 
@@ -45,10 +48,14 @@ def test_all_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("flaw h0 10.255.0.2 5001 cubic 0 1000 packet 1000", "bad line"),
-        ("flow h0 10.255.0.2 5001 cubic 0 1000 packet", "bad line"),
-        ("flow h0 10.255.0.2 5001 cubic 0 1000 loudly 1000", "unknown hint mode loudly"),
+        ("flaw h0 10.255.0.2 5001 cubic 0 -1 1000 packet 1000", "bad line"),
+        ("flow h0 10.255.0.2 5001 cubic 0 -1 1000 packet", "bad line"),
+        ("flow h0 10.255.0.2 5001 cubic 0 -1 1000 loudly 1000", "unknown hint mode loudly"),
+        ("flow h0 10.255.0.2 5001 cubic 9 9 1000 packet 1000", "stops before it starts"),
         ("udp u0 10.255.0.2 9001 0 0 1000", "bad interval"),
+        ("spoof a0 5001 rst 0 5000 6000 0", "unknown kind of packet rst"),
+        ("spoof a0 5001 data -1 5000 6000 0", "bad interval"),
+        ("spoof a0 5001 syn 0 5000 6000", "bad line"),
         ("short h0 10.255.0.2 cubic 79999 0 none", "nothing to send"),
         ("short h0 10.255.0.2 cubic 1 10 none", "short flows out of order"),
         ("phase 100", "readings out of order"),

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 from measured import MSS, flow_bytes, reading, result_of, traffic_of
 
-from lab import spec, topology
-from lab.result import Result, ResultError
-from lab.scenario import Phase, Scenario, ScenarioError, Step
-from lab.udp import Udp
-from lab.wire import FRAME_BYTES, HEADER_BYTES, HINT_BYTES
+from lab.model.scenario import Phase, Scenario, ScenarioError, Step
+from lab.model.udp import Udp
+from lab.model.wire import FRAME_BYTES, HEADER_BYTES, HINT_BYTES
+from lab.net import topology, traffic_spec
+from lab.results.result import Result, ResultError
 
 OVERHEAD = (MSS + HEADER_BYTES + HINT_BYTES) / MSS
 ONE_FLOW = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0)
@@ -38,7 +38,7 @@ def test_frames_are_spaced_by_the_rate() -> None:
         rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0,
         udp=(Udp.parse("12.112mbit"), Udp.parse("1mbit@12-13.5")),
     ).check()  # fmt: skip
-    lines = [line for line in spec.spec(scenario).splitlines() if line.startswith("udp ")]
+    lines = [line for line in traffic_spec.spec(scenario).splitlines() if line.startswith("udp ")]
     assert lines == [
         "udp u0 10.255.0.2 9001 1000000 0 30000",
         "udp u1 10.255.0.2 9002 12112000 12000 13500",
@@ -54,7 +54,7 @@ def test_phases() -> None:
     scenario = Scenario(warmup_s=10.0, duration_s=20.0, steps=tuple(map(Step.parse, steps)))
     assert scenario.phases == [Phase(10.0, 20.0, 8_000_000), Phase(20.0, 30.0, 5_000_000)]
     assert scenario.mean_rate_bps() == 6_500_000
-    assert "phase 20000" in spec.spec(scenario).splitlines()
+    assert "phase 20000" in traffic_spec.spec(scenario).splitlines()
     assert ONE_FLOW.phases == [Phase(10.0, 30.0, 20_000_000)]
 
 

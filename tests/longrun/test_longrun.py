@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from lab import cli, longrun
-from lab.longrun import LongRun, Part
+from lab import cli
+from lab.trials import longrun
+from lab.trials.longrun import LongRun, Part
 
 PARTS, MINUTES = 4, 24
 """The clock of microseconds wraps after 72 minutes, and the last part begins at the 73rd."""
@@ -29,6 +30,7 @@ def reading(**changes: Any) -> dict[str, Any]:
     said = {
         "kind": "zrtt", "packets_in": 100, "packets": 80, "drop_mark": 10, "drop_limit": 5,
         "drop_late": 1, "purged": 0, "backlog_packets": 4, "qlen": 4, "prob": 0.5,
+        "memory_used": 9000, "limit_now": 1200,
     }  # fmt: skip
     return said | changes
 
@@ -49,12 +51,13 @@ def test_flows_are_busy_in_all_parts() -> None:
         assert part.jain > 0.99
         assert part.utilisation > 0.8
         assert part.flows > len(longrun.scenario(PARTS, MINUTES * 60).flows)
-        assert 10 < part.delay_ms < 30
+        assert 10 < part.delay_ms < 40  # short flows come and go, too
         assert part.prob > 0.01
 
 
 def test_counters_may_not_fall() -> None:
-    fallen = longrun.went_back([reading(), reading(drop_late=0, qlen=0, prob=0.1)])
+    gauges = {"qlen": 0, "prob": 0.1, "memory_used": 0, "limit_now": 1000}
+    fallen = longrun.went_back([reading(), reading(drop_late=0, **gauges)])
     assert fallen == ["drop_late went back from 1 to 0"]
 
 

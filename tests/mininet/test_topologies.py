@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, mininet_build, topologies
+from lab import cli
 from lab.commands.mininet import topology_of
-from lab.scenario import ScenarioError
-from lab.topologies import TOPOLOGIES, Topology
+from lab.mininet import network, topologies
+from lab.mininet.topologies import TOPOLOGIES, Topology
+from lab.model.scenario import ScenarioError
 
 ROOT = Path(__file__).resolve().parents[2]
 ALL = [make() for make in TOPOLOGIES.values()]
@@ -38,7 +39,7 @@ def test_names_and_addresses_are_given_once(topology: Topology) -> None:
     assert len({*topology.hosts, *topology.routers}) == len(topology.hosts) + len(topology.routers)
     ports = [(end, link) for link in topology.links for end in link.ends]
     assert len({topology.address(*port) for port in ports}) == len(ports)
-    names = {mininet_build.port(*port) for port in ports}
+    names = {network.port(*port) for port in ports}
     assert len(names) == len(ports)
     assert all(len(name) <= PORT_NAME_MAX for name in names)
     networks: list[IPv4Network] = list(map(topology.network, topology.links))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What sch_zrtt.c tells the user it accepts is what the contract says.
+"""What the module tells the user it accepts is what the contract says.
 
 The messages are literal strings, as the kernel wants them; the ranges they
 state are compared with the macros of the uapi header, by compiling it.
@@ -14,12 +14,10 @@ import pytest
 from sources import ROOT
 from uapi import ATTRIBUTES, HEADER
 
-SOURCE = (ROOT / "sch_zrtt.c").read_text()
+SOURCE = (ROOT / "qdisc" / "config.h").read_text()
 
-_TABLE = re.search(r"zrtt_refusals\[.*?= \{(.*?)\n\};", SOURCE, re.DOTALL)
-MESSAGES: dict[str, str] = (
-    dict(re.findall(r'\[TCA_ZRTT_(\w+)\]\s*= "([^"]*)"', _TABLE[1])) if _TABLE else {}
-)
+MESSAGES = dict(re.findall(r'^\tZRTT_REFUSAL\((\w+),\s+"([^"]*)"\);', SOURCE, re.MULTILINE))
+"""By attribute; the kernel puts the module's name in front."""
 
 UNITS = {
     "us": 1, "ms": 1000, "s": 1_000_000, "%": (1 << 30) / 100, "": 1,
@@ -55,13 +53,15 @@ WORDS = {
 FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES")
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
+# Its upper end is the machine's.
+MEMORY = "MEMORY_LIMIT"
 
 
 @pytest.fixture(scope="module")
 def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Values of the header's macros, as the compiler sees them."""
     names = sorted({name for low, high, _ in RANGES.values() for name in (low, high)} - {"0"})
-    names += ["TC_ZRTT_STEP_MIN", "TC_ZRTT_STEP_MAX", "TC_ZRTT_P_ONE"]
+    names += ["TC_ZRTT_FLOWS_UNPRIV", "TC_ZRTT_STEP_MIN", "TC_ZRTT_STEP_MAX", "TC_ZRTT_P_ONE"]
     folder = tmp_path_factory.mktemp("macros")
     prints = "".join(f'printf("{name} %lld\\n", (long long){name});' for name in names)
     (folder / "m.c").write_text(
@@ -75,13 +75,13 @@ def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
 def test_every_attribute_has_a_refusal() -> None:
     assert ATTRIBUTES
     assert set(MESSAGES) == set(ATTRIBUTES)
-    assert set(MESSAGES) == {*RANGES, *WORDS, *FLAGS, *STEPS}
+    assert set(MESSAGES) == {*RANGES, *WORDS, *FLAGS, *STEPS, MEMORY}
 
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_refusal_names_the_parameter(name: str) -> None:
     keyword = {"ALPHA_LAW": "alpha"}.get(name, name.lower())
-    assert MESSAGES[name].startswith(f"sch_zrtt: {keyword} must be ")
+    assert MESSAGES[name].startswith(f"{keyword} must be ")
 
 
 @pytest.mark.parametrize("name", RANGES)
@@ -96,11 +96,21 @@ def test_refusal_states_the_range(name: str, macro: dict[str, int]) -> None:
     assert abs(said_high - macro[high]) < 1
 
 
+def test_refusal_without_rights_states_the_bound(macro: dict[str, int]) -> None:
+    bound = re.search(r'"sch_zrtt: flows above (\d+) need CAP_NET_ADMIN', SOURCE)
+    assert bound
+    assert int(bound[1]) == macro["TC_ZRTT_FLOWS_UNPRIV"]
+
+
 @pytest.mark.parametrize("name", STEPS)
 def test_refusal_of_steps_states_the_range(name: str, macro: dict[str, int]) -> None:
     assert MESSAGES[name].endswith("above 0 and at most 100%")
     assert macro["TC_ZRTT_STEP_MIN"] == 1
     assert macro["TC_ZRTT_STEP_MAX"] == macro["TC_ZRTT_P_ONE"]
+
+
+def test_refusal_of_memory_states_both_ends() -> None:
+    assert MESSAGES[MEMORY].endswith("above 0 and at most the machine's memory")
 
 
 @pytest.mark.parametrize("name", WORDS)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Who may include what, and other rules of the house (design: "The house")."""
+"""Who may include what, and what a source may hold."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ ALGORITHM = [
     "names.h",
     "hash.h",
     "flow.h",
+    "handshake.h",
     "table.h",
     "halves.h",
     "controller.h",
@@ -28,6 +29,9 @@ ALGORITHM = [
     "shaper.h",
     "zrtt.h",
 ]
+# The module's own, in this order, too.
+PARTS = ["sched.h", "timing.h", "tables.h", "dissect.h", "edit.h", "queue.h", "config.h", "stats.h"]
+WALK_LINES = 500
 TYPES, MATH = "<linux/types.h>", "<linux/math64.h>"
 UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
 HINT = ROOT / "include/zrtt/hint.h"
@@ -38,7 +42,7 @@ OUR_HEADERS = {
     "tc-plugin": {NETLINK},
     "monitor": {NETLINK},
     "agent": {NETLINK, "<zrtt/hint.h>", '"zrtt_agent.h"', '"zrtt_agent.skel.h"'},
-    "cc": set[str](),
+    "endpoints": set[str](),
 }
 
 # What the algorithm is given as arguments, and must not fetch itself.
@@ -102,6 +106,20 @@ def test_algorithm_knows_no_plumbing(name: str) -> None:
     code = code_of(ROOT / "include/zrtt" / name)
     assert not [word for word in PLUMBING if word in code]
     assert "__KERNEL__" not in code
+
+
+def test_qdisc_includes_its_parts_in_order() -> None:
+    ours = [i.strip('"') for i in includes_of(ROOT / "sch_zrtt.c") if i.startswith('"')]
+    assert ours == [f"qdisc/{name}" for name in PARTS]
+    assert {path.name for path in (ROOT / "qdisc").iterdir()} == set(PARTS)
+    for name in PARTS:
+        earlier = PARTS[: PARTS.index(name)]
+        found = [i.strip('"') for i in includes_of(ROOT / "qdisc" / name) if i.startswith('"')]
+        assert set(found) <= set(earlier), name
+
+
+def test_walk_of_a_packet_is_short() -> None:
+    assert len((ROOT / "sch_zrtt.c").read_text().splitlines()) <= WALK_LINES
 
 
 @pytest.mark.parametrize("path", C_FILES, ids=name_of)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What a guest with sanitizers is put through; lab/stress.py starts it."""
+"""The stress test that runs in a guest with sanitizers; lab/trials/stress.py starts it."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""python3 -m lab.guest.stress KIND SEED COUNT: what came of it goes to $RESULT, as JSON."""
+"""python3 -m lab.guest.stress KIND SEED COUNT: runs it and writes $RESULT, as JSON."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What sch_zrtt says it accepts, as include/uapi/linux/pkt_sched_zrtt.h states it.
+"""The values that sch_zrtt accepts, from include/uapi/linux/pkt_sched_zrtt.h.
 
 A second reader of TCA_OPTIONS, as the kernel's strict one: whatever bytes are
 sent, it says whether they must be refused, or what must be found set.
@@ -7,6 +7,7 @@ sent, it says whether they must be refused, or what must be found set.
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 
@@ -19,6 +20,8 @@ NESTED = 0x8000
 TYPE_MASK = 0x3FFF
 HEADER = struct.Struct("=HH")
 ALIGN = 4
+MACHINE = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+"""Bytes of memory."""
 
 
 @dataclass(frozen=True)
@@ -36,13 +39,13 @@ class Attribute:
         return 1 << 8 * self.size
 
     def may_be(self, value: int) -> bool:
-        """Whether it may be said, though something else be said after it."""
-        if self.name in ("MARK_RTT", "OVERHEAD"):
+        """Whether the value may occur, even if a later one overrides it."""
+        if self.name in ("MARK_RTT", "OVERHEAD", "MEMORY_LIMIT"):
             return True
         return (0 if self.name == "BANDWIDTH" else self.low) <= value <= self.high
 
     def accepts(self, value: int) -> bool:
-        """Whether it may be set to that."""
+        """Whether the parameter accepts the value."""
         if self.name == "FLOWS" and value & (value - 1):
             return False
         if self.name == "MARK_RTT":
@@ -55,7 +58,7 @@ class Attribute:
 
 
 def _signed(value: int) -> int:
-    """What 32 bits mean."""
+    """32 bits as a signed number."""
     return value - (value >> 31 << 32)
 
 
@@ -74,7 +77,7 @@ _INORDER = (
     Attribute("FREEZE", 1000, 10_000_000),
     Attribute("INCREMENT", 1, P_ONE),
     Attribute("DECREMENT", 1, P_ONE),
-    Attribute("ALPHA_LAW", 0, 3),
+    Attribute("ALPHA_LAW", 0, 2),
     Attribute("ALPHA", 0, ALPHA_LIMIT),
     Attribute("ALPHA_MAX", 0, ALPHA_LIMIT),
     Attribute("PTH", P_ONE // 10_000, P_ONE),
@@ -93,8 +96,10 @@ _INORDER = (
     Attribute("OVERHEAD", -64, 256),
     Attribute("MPU", 0, 256),
     Attribute("ATM", 0, 2),
+    None,  # TCA_ZRTT_PAD
+    Attribute("MEMORY_LIMIT", 1, min(MACHINE, (1 << 32) - 1)),
 )
-ATTRIBUTES = dict(enumerate(_INORDER, start=1))
+ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
 
 Values = dict[int, int]
@@ -116,7 +121,7 @@ def encode_values(values: Values) -> bytes:
 
 
 def judge(options: bytes) -> Values | None:
-    """What these options set, the last of a kind; None if they must be refused."""
+    """The values that these options set, the last of a kind; None if they must be refused."""
     found: Values = {}
     at = 0
     while len(options) - at >= HEADER.size:

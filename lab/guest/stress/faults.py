@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Fails each allocation of an operation, one after the other, until all were.
+"""Fails each allocation of an operation in turn.
 
 A task's n-th allocation from now on fails (/proc/PID/fail-nth), whoever asks for
 it: the operation, or what the kernel does on the way. A second pass counts and
@@ -49,11 +49,11 @@ HINT = bytes((0x9E, 4, 4, 0xE2))
 
 
 class FaultError(AssertionError):
-    """An operation left behind what it should not."""
+    """An operation that failed left something behind."""
 
 
 def configure() -> None:
-    """All kinds of allocations may fail, and none is talked about."""
+    """Lets all kinds of allocations fail, without log messages."""
     for injector in INJECTORS:
         (injector / "ignore-gfp-wait").write_text("N")
         (injector / "verbose").write_text("0")
@@ -63,7 +63,7 @@ def configure() -> None:
 
 @contextmanager
 def below_module() -> Iterator[None]:
-    """Only allocations that sch_zrtt asks for, itself or by others, are counted."""
+    """Counts only allocations on behalf of sch_zrtt, direct or indirect."""
     start = int(Path(f"/sys/module/{MODULE}/sections/.text").read_text(), 16)
     modules = (line.split() for line in Path("/proc/modules").read_text().splitlines())
     size = next(int(words[1]) for words in modules if words[0] == MODULE)
@@ -97,19 +97,19 @@ class Bench:
         return qdisc.values if qdisc and qdisc.kind == contract.KIND else None
 
     def has(self, values: Values | None) -> None:
-        """Makes the qdisc, with these values only; or takes it away."""
+        """Creates the qdisc with these values only; deletes it if there are none."""
         self.rtnl.delete(self.place)
         if values is not None and self.rtnl.put(self.place, values, CREATE | EXCL):
             raise FaultError(f"{values} refused")
 
     def ask(self, verb: int, flags: int = 0, values: Values | None = None) -> Callable[[], None]:
-        """Sends that; the answer is nobody's concern, as it may get lost."""
+        """What sends a request and ignores the answer, which may get lost."""
         encoded = contract.encode_values(values) if values is not None else None
         message = request(self.place, verb, flags, encoded)
         return lambda: self.rtnl.send(message)
 
     def drain(self) -> None:
-        """Forgets answers."""
+        """Discards answers."""
         with suppress(OSError):
             while self.rtnl.answers():
                 pass
@@ -141,7 +141,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Operation:
-    """What is done to a qdisc with which values, if there is one."""
+    """An operation on a qdisc, with its values."""
 
     name: str
     before: Values | None
@@ -172,7 +172,7 @@ def operations(rng: Random) -> list[Operation]:
 
 
 def _sweep(bench: Bench, operation: Operation) -> int:
-    """How many allocations were failed."""
+    """Fails the allocations of one operation; returns how many there were."""
     control = os.open("/proc/thread-self/fail-nth", os.O_RDWR)
     seen: list[Values | None] = []
     for number in count(1):

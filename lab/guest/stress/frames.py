@@ -24,7 +24,7 @@ def _payload(rng: Random) -> bytes:
 
 
 def _options(rng: Random, hint: bytes, room: int) -> bytes:
-    """Options of any type, with the hint among them, its own length perhaps a lie."""
+    """Options of any type, with the hint among them, perhaps of a wrong length."""
     data = b""
     for _ in range(rng.randint(0, 4)):
         match rng.randrange(4):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Sends the qdisc options that no tc would, and holds the answers against the contract.
+"""Sends options that tc would never send, and compares the answers with the contract.
 
 Three places are asked: both that a router's packets pass, and one that is always
 full. After each burst all that is there must be shown, packets must add up, and
@@ -44,12 +44,12 @@ CHANGE, ADD, PUT = 0, CREATE | EXCL, CREATE | REPLACE
 
 
 class FindingError(AssertionError):
-    """The kernel did what it must not."""
+    """The kernel violated the contract."""
 
 
 @dataclass
 class Counts:
-    """What came of the messages."""
+    """How the messages were answered."""
 
     accepted: int = 0
     refused: int = 0
@@ -67,7 +67,7 @@ class Counts:
 
 
 def _ours(qdisc: Qdisc | None) -> Values | None:
-    """The parameters of a qdisc of ours."""
+    """The parameters that the kernel shows of a qdisc; None if it is not zrtt."""
     return qdisc.values if qdisc and qdisc.kind == contract.KIND else None
 
 

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the kernel found out about itself and tells only if asked."""
+"""Reads the kernel's own findings, such as kmemleak's."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from lab.process import said
+from lab.host.process import said
 
 MODULE = "sch_zrtt"
 DEBUG = Path("/sys/kernel/debug")
 KMEMLEAK = DEBUG / "kmemleak"
 OLD_S = 6.0
 """Memory younger than 5 s is none that kmemleak reports."""
-GONE_S = 10.0
+GONE_S = 60.0
 """What namespaces need to be gone, once deleted."""
 
 
@@ -22,13 +22,13 @@ class StillThereError(RuntimeError):
 
 
 def begin() -> None:
-    """What is lost before does not count."""
+    """Discards findings from before the test."""
     said(StillThereError, "mount", "-t", "debugfs", "debug", DEBUG)
     KMEMLEAK.write_text("clear")
 
 
 def unload() -> None:
-    """Takes the module away; its last users are going."""
+    """Unloads the module, once its last users are gone."""
     patience = GONE_S
     while int(Path(f"/sys/module/{MODULE}/refcnt").read_text()) and patience > 0:
         time.sleep(0.1)
@@ -42,7 +42,7 @@ def _locks_are_checked() -> bool:
 
 
 def complaints() -> str:
-    """Memory that nothing points to any more; nothing if all is well."""
+    """Leaked memory; empty if there is none."""
     for _ in range(2):  # the first scan may take a stale register for a pointer
         time.sleep(OLD_S)
         KMEMLEAK.write_text("scan")

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lab import netns
 from lab.guest.stress.rtnl import Rtnl
-from lab.netns import Namespace
+from lab.host import netns
+from lab.host.netns import Namespace
 
 TAGS = ("", ".5", ".9.7")
 DEVICES = ("x0", "y0", "ifb0")
@@ -46,7 +46,7 @@ class World:
     rtnl: Rtnl
 
     def ifindex(self, device: str) -> int:
-        """Of a device of the router; another each time that it is made."""
+        """Index of a device of the router; it changes whenever the device is created."""
         return int(self.r.run("cat", f"/sys/class/net/{device}/ifindex"))
 
 
@@ -75,14 +75,14 @@ def _port(device: str, side: int, end: int) -> Iterator[str]:
 
 
 def _routes(side: int) -> Iterator[str]:
-    """From a host to the other."""
+    """Routes from one host to the other."""
     theirs = _networks(LEFT + RIGHT - side)
     for (mine, _), (other, width) in zip(_networks(side), theirs, strict=True):
         yield f"route add {other.rstrip(':')}{'::' if ':' in other else '0'}/{width} via {mine}1"
 
 
 def cable(world: World, device: str) -> None:
-    """Between the router and the host on that side, from nothing."""
+    """Builds the devices between the router and the host on that side."""
     host, end, side = (world.b, "b0", RIGHT) if device == "x0" else (world.a, "a0", LEFT)
     world.r.ip("link", "add", device, *QUEUES, "type", "veth",
                "peer", "name", end, *QUEUES, "netns", host.name)  # fmt: skip
@@ -92,7 +92,7 @@ def cable(world: World, device: str) -> None:
 
 @contextmanager
 def made(number: int, *, track: bool) -> Iterator[World]:
-    """A world; it is gone when the caller is done, whatever goes on in it."""
+    """A world, deleted when the caller is done."""
     with netns.made(*(f"{name}{number}" for name in "arb")) as (a, r, b):
         for space in (a, r, b):
             for name, value in SETTINGS.items():

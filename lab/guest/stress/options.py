@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""TCA_OPTIONS at random: what one may send, and what one may not."""
+"""Random TCA_OPTIONS, valid and invalid."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _slots(rng: Random, attribute: Attribute) -> int:
 
 
 def _value(rng: Random, attribute: Attribute) -> int:
-    """One that is accepted: either end as often as all between."""
+    """An accepted value: either end of the range as often as all between."""
     if attribute.name == "MARK_RTT":
         return _mask(rng)
     if attribute.name == "FLOWS":
@@ -49,7 +49,7 @@ def with_timestamps(rng: Random) -> Values:
 
 
 def _bad_value(rng: Random, attribute: Attribute) -> int:
-    """One that is most likely refused, or in range but of the wrong form."""
+    """A value that is most likely refused: out of range or of the wrong form."""
     anything = rng.getrandbits(8 * attribute.size)
     between = rng.randint(attribute.low, attribute.high)
     ends = (attribute.low - 1, attribute.high + 1)
@@ -67,7 +67,7 @@ def _attribute(rng: Random) -> bytes:
         case ["length"]:
             payload = rng.randbytes(rng.choice((0, 1, 2, 3, 5, 8, 64, 300)))
         case ["type"]:
-            number = rng.choice((0, len(ATTRIBUTES) + 1, rng.randint(0, contract.TYPE_MASK)))
+            number = rng.choice((0, max(ATTRIBUTES) + 1, rng.randint(0, contract.TYPE_MASK)))
         case ["flag"]:
             number |= rng.choice((contract.NESTED, NET_BYTEORDER))
         case ["nest"]:

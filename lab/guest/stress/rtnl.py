@@ -20,12 +20,12 @@ ROOT = 0xFFFFFFFF
 
 NLMSGHDR = struct.Struct("=IHHII")
 TCMSG = struct.Struct("=BxxxiIII")
-XSTATS = struct.Struct("=12Q10IQ2I")
+XSTATS = struct.Struct("=12Q10IQ4IQ")
 STATISTICS = (
     "packets_in ecn_mark drop_mark drop_limit purged hint_ok hint_bad hint_clamped "
     "hint_stripped idle_events overflow_events evicted prob alpha delay_us rtt_avg_us flows "
     "flows_hinted flows_handshake backlog_packets maxq dq_rate drop_late flows_marked "
-    "flows_timestamps"
+    "flows_timestamps memory_used limit_now dq_rate64"
 ).split()
 ROOM = 1 << 16
 

@@ -20,7 +20,7 @@ from random import Random
 from lab.guest.stress import network
 from lab.guest.stress.frames import frame
 from lab.guest.stress.network import DEVICES, RIGHT, World
-from lab.netns import Namespace
+from lab.host.netns import Namespace
 
 PORT = 9
 FLOWS = 4
@@ -52,7 +52,7 @@ def _accept(server: socket.socket, opened: list[socket.socket]) -> None:
 
 
 def sink(rng: Random) -> None:
-    """Takes what comes, TCP and UDP."""
+    """Receives all TCP and UDP."""
     server = socket.create_server(("", PORT), family=socket.AF_INET6, dualstack_ipv6=True)
     server.setblocking(False)
     datagrams = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -158,7 +158,7 @@ def raw(rng: Random) -> None:
 
 
 class SenderError(RuntimeError):
-    """A process ended that never should."""
+    """A process ended that should run until it is killed."""
 
 
 class Process:

@@ -13,7 +13,7 @@ from random import Random
 from lab.guest.stress import faults, network, options, senders
 from lab.guest.stress.network import DEVICES
 from lab.guest.stress.rtnl import CREATE, EXCL, REPLACE, ROOT, RTM_NEWQDISC, Place, request
-from lab.netns import NetnsError
+from lab.host.netns import NetnsError
 
 WORLDS = 2
 PAUSES_S = (0.0, 0.001, 0.01)
@@ -93,7 +93,7 @@ class Storm:
             self._ask()
 
     def _rebuild(self) -> None:
-        """Namespaces go away, with their devices."""
+        """Deletes namespaces, with their devices, and builds them again."""
         self._fail("0")
         self.close()
         self._build()
@@ -105,7 +105,7 @@ class Storm:
         self._lay_out(self._rng.choice(DEVICES))
 
     def _lay_out(self, device: str) -> None:
-        """Other qdiscs above ours, from nothing."""
+        """Builds other parents for zrtt."""
         number, lines = self._rng.choice(LAYOUTS)
         parents = range(FIRST_CHILD, FIRST_CHILD + number) or (ROOT,)
         ifindex = self._world.ifindex(device)
@@ -123,7 +123,7 @@ class Storm:
         self._world.r.ip("link", "set", "x0", "mtu", str(self._rng.choice((1280, 1500, 9000))))
 
     def _cut(self) -> None:
-        """A device goes away, with its qdiscs and their packets."""
+        """Deletes a device, with its qdiscs and their packets."""
         device = self._rng.choice(("x0", "y0"))
         self._fail("0")
         self._world.r.ip("link", "del", device)
@@ -141,7 +141,7 @@ class Storm:
         self._fail(self._rng.choice(("0", FAIL_PERCENT)))
 
     def _fail(self, percent: str) -> None:
-        """Some of sch_zrtt's allocations fail from now on, or no more."""
+        """Starts or stops failing some of sch_zrtt's allocations."""
         for injector in faults.INJECTORS:
             (injector / "probability").write_text(percent)
 
@@ -173,7 +173,7 @@ class Storm:
 
 
 def run(rng: Random, steps: int) -> str:
-    """So many steps, of all worlds by turns.
+    """Runs that many steps, in all worlds by turns.
 
     A connection that a killed sender leaves behind would keep its namespace for as long
     as a slow shaper keeps its last packets: there are to be none.

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What each step of mode zrtt is for: measured by leaving it out."""

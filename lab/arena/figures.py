@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of an arena's runs, and which qdisc is behind by how much."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lab.arena.due import dues
+from lab.arena.plan import Scenario
+from lab.model.grid import Point
+from lab.results.result import jain
+from lab.results.table import Row
+
+RIVALS = ("fq_codel", "cake")
+"""A qdisc is judged by the better of these; they, by the other one."""
+JAIN_BEHIND, JAIN_FAR_BEHIND = 0.002, 0.01
+UTILISATION_BEHIND = 0.005
+REVERSE_BEHIND = 0.98
+"""Of the better rival's goodput the other way."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """The figures of a run; nan if unknown."""
+
+    scenario: int
+    """Its number."""
+    qdisc: str
+    jain: float
+    """Of TCP flows that are there for the whole of the measured interval: the long ones and
+    those that cross one router only, which are due the same."""
+    max_min_ratio: float
+    """Of them; inf if one received nothing."""
+    utilisation: float
+    sojourn_p95_ms: float
+    """Of all packets."""
+    fct_mean_s: float
+    """Completion time of short flows."""
+    short_unfinished: float
+    reverse_mbps: float
+    """Mean goodput of a flow the other way."""
+    tcp_of_due: float
+    """What TCP got to what it was due beside UDP; nan if no UDP asks for more than its share."""
+    jain_lead: float = math.nan
+    """Jain's index less that of the better rival: below 0 if behind."""
+    utilisation_lead: float = math.nan
+    """Likewise."""
+    fct_ratio: float = math.nan
+    """Completion time to that of the better rival: below 1 if sooner."""
+    reverse_ratio: float = math.nan
+    """Goodput the other way to that of the better rival: below 1 if less."""
+
+    @property
+    def loss(self) -> float:
+        """How far behind in Jain's index or in utilisation, in units of what is no matter: to
+        sort by. 0 if in neither, or if there is no rival."""
+        losses = (-self.jain_lead / JAIN_BEHIND, -self.utilisation_lead / UTILISATION_BEHIND)
+        return max(0.0, *(0.0 if math.isnan(loss) else loss for loss in losses))
+
+
+def of_run(number: int, point: Point, row: Row) -> Figures:
+    """The figures of one run, from its row in a table."""
+    scenario = point.scenario
+    due = dues(scenario)
+    flows = [row.goodputs[index] for index in scenario.steady] + row.cross_goodputs
+    slowest = min(flows, default=1.0)
+    fastest = max(flows, default=1.0)
+    return Figures(
+        scenario=number,
+        qdisc=point.qdisc,
+        jain=jain(flows) if flows else 1.0,
+        max_min_ratio=fastest / slowest if slowest else math.inf,
+        utilisation=row.utilisation,
+        sojourn_p95_ms=row.sojourn_p95_ms,
+        fct_mean_s=row.fct_mean_s,
+        short_unfinished=row.short_unfinished if scenario.churn else math.nan,
+        reverse_mbps=row.reverse_mean_mbps,
+        tcp_of_due=row.tcp_share / due.tcp if due.contested and due.tcp else math.nan,
+    )
+
+
+def _known(values: Iterable[float]) -> list[float]:
+    return [value for value in values if not math.isnan(value)]
+
+
+def _judged(own: Figures, rivals: Sequence[Figures]) -> Figures:
+    """The figures with its leads over the rivals, if there are any."""
+    if not rivals:
+        return own
+    soonest = min(_known(rival.fct_mean_s for rival in rivals), default=math.nan)
+    most = max(_known(rival.reverse_mbps for rival in rivals), default=math.nan)
+    return replace(
+        own,
+        jain_lead=own.jain - max(rival.jain for rival in rivals),
+        utilisation_lead=own.utilisation - max(rival.utilisation for rival in rivals),
+        fct_ratio=own.fct_mean_s / soonest,
+        reverse_ratio=own.reverse_mbps / most if most else math.nan,
+    )
+
+
+@dataclass(frozen=True)
+class Bout:
+    """A scenario and the figures of those of its runs that exist."""
+
+    scenario: Scenario
+    figures: Mapping[str, Figures]
+    """By the qdisc's name, in the order of the plan."""
+
+    @property
+    def number(self) -> int:
+        return self.scenario.drawn.number
+
+    @property
+    def missing(self) -> list[str]:
+        """Qdiscs without a run."""
+        return [name for name in self.scenario.points if name not in self.figures]
+
+
+def bouts(plan: Iterable[Scenario], rows: Iterable[Row]) -> list[Bout]:
+    """All scenarios of a plan with their figures; of several rows of one run the last counts."""
+    by_command = {row.command: row for row in rows}
+    found = []
+    for scenario in plan:
+        own = {
+            name: of_run(scenario.drawn.number, point, by_command[point.command])
+            for name, point in scenario.points.items()
+            if point.command in by_command
+        }
+        judged = {
+            name: _judged(one, [own[r] for r in RIVALS if r in own and r != name])
+            for name, one in own.items()
+        }
+        found.append(Bout(scenario, judged))
+    return found
+
+
+def by_qdisc(found: Sequence[Bout]) -> dict[str, list[Figures]]:
+    """All runs of each qdisc, in the order of the plan."""
+    runs: dict[str, list[Figures]] = {}
+    for bout in found:
+        for name in bout.scenario.points:
+            runs.setdefault(name, [])
+        for name, one in bout.figures.items():
+            runs[name].append(one)
+    return {name: own for name, own in runs.items() if own}

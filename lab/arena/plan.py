@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The runs of an arena: each of its scenarios with each qdisc, as points of a sweep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.arena.draw import Drawn, draw
+from lab.model.grid import Cell, GridError, Point, Sweep
+
+NAME = "arena"
+"""What tables call the sweep."""
+QDISCS = {"zrtt": "zrtt", "fq_codel": "fq_codel", "cake": "cake", "pie": "pie ecn"}
+"""With their defaults, but that all mark."""
+UML_QDISCS = {"dualpi2": "dualpi2"}
+"""What user-mode Linux has besides."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Every count-th scenario, so that each takes about as long."""
+
+    index: int = 1
+    count: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Reads "2/8". Raises GridError."""
+        match = re.fullmatch(r"(\d+)/(\d+)", text)
+        made = cls(int(match[1]), int(match[2])) if match else cls(0, 0)
+        if not 1 <= made.index <= made.count:
+            raise GridError(f"--shard {text!r}: want I/N, I from 1 to N")
+        return made
+
+    def holds(self, number: int) -> bool:
+        """Whether a scenario belongs to the shard."""
+        return number % self.count == self.index % self.count
+
+
+def default_qdiscs(kernel: str) -> dict[str, str]:
+    """Name -> words of tc, for the qdiscs that this kernel has."""
+    return QDISCS | (UML_QDISCS if kernel.startswith("uml") else {})
+
+
+def parse_qdiscs(texts: Sequence[str]) -> dict[str, str]:
+    """Reads "NAME=WORDS", or a name that is all the words. Raises GridError."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, _, words = text.partition("=")
+        if not name.strip() or "=" in text and not words.strip():
+            raise GridError(f"--qdisc {text!r}: want NAME=WORDS")
+        if name in found:
+            raise GridError(f"--qdisc: two are called {name}")
+        found[name] = words or name
+    return found
+
+
+def numbers(count: int, shard: Shard, only: Sequence[int] = ()) -> list[int]:
+    """Numbers of the scenarios to run: `only` these, or those of a shard. Raises GridError."""
+    if count < 1:
+        raise GridError("--count: at least 1")
+    for number in only:
+        if not 1 <= number <= count:
+            raise GridError(f"--only {number}: scenarios are 1 to {count}")
+    return [n for n in range(1, count + 1) if (n in only if only else shard.holds(n))]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario of the arena and its runs."""
+
+    drawn: Drawn
+    points: Mapping[str, Point]
+    """By the qdisc's name."""
+
+
+def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
+         kernel: str) -> list[Scenario]:  # fmt: skip
+    """Those scenarios with all qdiscs. Raises GridError if words make no sense."""
+    found = []
+    for drawn in (draw(seed, number) for number in wanted):
+        cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
+        sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
+        found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))
+    return found

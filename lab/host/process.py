@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Runs programs of this machine and returns their output."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+
+def said(failure: Callable[[str], Exception], *command: str | Path,
+         cwd: Path | None = None) -> str:  # fmt: skip
+    """Its standard output. Raises `failure` with the program's own words if it fails."""
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise failure(f"{' '.join(words)}: {done.stderr.strip() or done.returncode}")
+    return done.stdout
+
+
+def outside_make() -> dict[str, str]:
+    """The environment for a make that must not inherit flags from one around it."""
+    return {name: value for name, value in os.environ.items() if name != "MAKEFLAGS"}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Unresponsive UDP beside the flows: a constant rate, whatever is lost."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lab.model.options import ScenarioError
+from lab.model.units import UnitError, parse_rate
+from lab.model.wire import FRAME_BYTES
+
+NS_PER_S = 10**9
+
+
+@dataclass(frozen=True)
+class Udp:
+    """A stream of full frames, from a host of its own."""
+
+    rate_bps: int
+    """As on the wire, headers counted."""
+    from_s: float = 0.0
+    """Since the start of the traffic, warm-up included."""
+    to_s: float | None = None
+    """None: the end."""
+
+    @classmethod
+    def parse(cls, text: str) -> Udp:
+        """Reads "5mbit" or "5mbit@30-50"."""
+        match = re.fullmatch(r"([^@]+)(?:@(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?))?", text)
+        if not match:
+            raise ScenarioError(f"--udp {text!r}: want RATE or RATE@FROM-TO, in seconds")
+        try:
+            rate = parse_rate(match[1])
+        except UnitError as error:
+            raise ScenarioError(f"--udp {text!r}: {error}") from error
+        if not match[2]:
+            return cls(rate)
+        return cls(rate, float(match[2]), float(match[3]))
+
+    @property
+    def interval_ns(self) -> int:
+        """Between two frames."""
+        return round(FRAME_BYTES * 8 * NS_PER_S / self.rate_bps)
+
+
+@dataclass(frozen=True)
+class UdpResult:
+    """One stream over the measured interval."""
+
+    rate_mbps: float
+    """While it sends."""
+    sent_mbps: float
+    delivered_mbps: float
+    loss: float
+    """Share of what was sent; what queues at both ends of the interval blurs it."""
+
+    @classmethod
+    def of(cls, udp: Udp, begin: list[int], end: list[int], seconds: float) -> UdpResult:
+        """From the frames sent and received before the interval and at its end."""
+        sent, received = (after - before for before, after in zip(begin, end, strict=True))
+        return cls(
+            rate_mbps=udp.rate_bps / 1e6,
+            sent_mbps=frames_mbps(sent, seconds),
+            delivered_mbps=frames_mbps(received, seconds),
+            loss=max(0.0, 1 - received / sent) if sent else 0.0,
+        )
+
+
+def frames_mbps(frames: int, seconds: float) -> float:
+    """Their rate on the wire."""
+    return frames * FRAME_BYTES * 8 / seconds / 1e6

@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Hosts, routers and bottlenecks of a guest, as lines of its script."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from lab.model.scenario import Link, Scenario
+from lab.model.units import format_ms
+from lab.model.wire import FRAME_BYTES
+
+BURST_S = 0.0002
+UNLIMITED_BPS = 40_000_000_000
+WIRE_BURST_S = 0.000001
+NETEM_LIMIT_PACKETS = 1_000_000
+TCP_MEMORY_PAGES = 4 * 1024 * 1024
+"""Under memory pressure TCP would quietly stop opening its windows."""
+BUFFER_MAX_BYTES = 64 * 1024 * 1024
+"""Of a socket: more than the largest path holds."""
+TCP_BUFFERS = (
+    f"net.ipv4.tcp_rmem='4096 2097152 {BUFFER_MAX_BYTES}'",
+    f"net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
+)
+"""Settings of sysctl."""
+# Second octets of the hosts' addresses; LINKS of those between routers.
+LONG, UDP, CROSS, SPOOF, LINKS = 0, 1, 2, 3, 255
+HOSTS_NET = "10.0.0.0/9"
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host that opens connections, sends UDP, or sends in another's name."""
+
+    name: str
+    kind: int
+    number: int
+    """Among its kind."""
+    hop: int
+    """Of the router it is at."""
+    last_hop: int
+    """Behind that one is whom it talks to."""
+    rtt_ms: float | None
+
+    @property
+    def port(self) -> str:
+        """The router's end of its link."""
+        return f"r{self.name}" if self.kind else f"r{self.number}"
+
+    def peer(self, *, plain: bool) -> str:
+        """Address of its peer; the plain one is for flows without ECN."""
+        return far_address(self.last_hop, plain=plain)
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A bottleneck: htb, the meter and the qdisc under test, each with the same handles."""
+
+    name: str
+    netns: str
+    device: str
+    hop: int
+    """0: of the way back."""
+    link: Link = Link.SHAPER
+
+    @property
+    def tc(self) -> str:
+        """The tc command, in the queue's namespace."""
+        return f"tc -n {self.netns}"
+
+    @property
+    def wire(self) -> bool:
+        """Whether htb works as a device of that rate: it takes one packet after the other."""
+        return self.link == Link.WIRE
+
+    def htb(self, verb: str, rate_bps: int) -> str:
+        """The htb class: the link's rate, or practically unlimited if the qdisc shapes."""
+        own = self.link == Link.OWN
+        rate = htb(UNLIMITED_BPS if own else rate_bps, wire=self.wire)
+        return f"class {verb} dev {self.device} parent 1: classid 1:1 {rate}"
+
+    def change(self, qdisc: str, rate_bps: int) -> str:
+        """The command that changes the rate while traffic runs."""
+        if self.link != Link.OWN:
+            return f"{self.tc} {self.htb('change', rate_bps)}"
+        place = f"dev {self.device} parent 2:1 handle 3:"
+        return f"{self.tc} qdisc change {place} {qdisc} bandwidth {rate_bps}bit"
+
+
+def htb(rate_bps: int, *, wire: bool = False) -> str:
+    """Parameters of htb: a burst too small for a queue elsewhere, enough for a late timer.
+
+    On a wire each packet takes its time, but for what a timer may be late: of two that
+    come together, the second leaves that much later.
+    """
+    least, seconds = (1, WIRE_BURST_S) if wire else (FRAME_BYTES, BURST_S)
+    burst = max(least, round(rate_bps / 8 * seconds))
+    return f"htb rate {rate_bps}bit burst {burst} cburst {burst} quantum {FRAME_BYTES}"
+
+
+def memory_line() -> str:
+    """Gives TCP as much memory as it may want."""
+    pages = " ".join([str(TCP_MEMORY_PAGES)] * 3)
+    return f"sysctl -qw net.ipv4.tcp_mem='{pages}' {' '.join(TCP_BUFFERS)}"
+
+
+def router(hop: int) -> str:
+    """The network namespace of the router whose bottleneck is that hop, from 1 on."""
+    return f"router{hop}" if hop > 1 else "router"
+
+
+def n_hops(scenario: Scenario) -> int:
+    """Number of hops from the hosts to the receivers.
+
+    The bottleneck of the way back is at a router of its own: a sender whose own
+    device is slow holds back (TCP small queues) and never fills a queue.
+    """
+    return scenario.hops + (1 if scenario.reverse else 0)
+
+
+def behind(scenario: Scenario, hop: int) -> str:
+    """Where a hop leads: the next router, or the receivers' host."""
+    return "rx" if hop == n_hops(scenario) else router(hop + 1)
+
+
+def far_address(hop: int, *, plain: bool = False) -> str:
+    """Address of what is behind a hop; a second, plain one is for flows without ECN."""
+    return f"10.{LINKS}.{hop - 1}.{3 if plain else 2}"
+
+
+def hosts(scenario: Scenario) -> list[Host]:
+    """All of them: one for each RTT, each UDP stream, attacker, flow that crosses one router."""
+    last = n_hops(scenario)
+    found = [Host(f"h{i}", LONG, i, 1, last, rtt) for i, rtt in enumerate(scenario.rtts_ms)]
+    found += [Host(f"u{i}", UDP, i, 1, last, None) for i in range(len(scenario.udp))]
+    found += [Host(f"a{i}", SPOOF, i, 1, last, None) for i in range(len(scenario.spoof))]
+    found += [
+        Host(f"c{flow.host}", CROSS, flow.host, flow.hop, flow.hop, flow.rtt_ms)
+        for flow in scenario.cross_flows
+    ]
+    return found
+
+
+def queues(scenario: Scenario) -> list[Queue]:
+    """All bottlenecks, in the order that data cross them, then the one of the way back."""
+    hops = range(1, scenario.hops + 1)
+    link = scenario.link
+    found = [Queue(f"hop {hop}", router(hop), "bot", hop, link) for hop in hops]
+    way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0, link)
+    return [*found, way_back] if scenario.reverse else found
+
+
+def _mac(kind: int, number: int, side: int) -> str:
+    return f"02:00:00:{kind:02x}:{number:02x}:{side:02x}"
+
+
+def _link_up(netns: str, device: str, address: str, peer: str, peer_mac: str) -> list[str]:
+    return [
+        f"ip -n {netns} -batch - <<-END",
+        f"addr add {address}/24 dev {device}",
+        f"link set {device} up",
+        f"neigh add {peer} lladdr {peer_mac} dev {device} nud permanent",
+    ]
+
+
+def _segments(scenario: Scenario) -> list[str]:
+    return [f"link set eth0 gso_max_segs {scenario.gso_segs}"] if scenario.gso_segs else []
+
+
+def host_lines(scenario: Scenario, host: Host) -> list[str]:
+    """A host and its link to its router."""
+    here, there = (f"10.{host.kind}.{host.number}.{end}" for end in (2, 1))
+    mac, router_mac = (_mac(host.kind, host.number, side) for side in (2, 1))
+    ecn = " features ecn" if scenario.ecn and host.rtt_ms is not None else ""
+    settings = [*_segments(scenario), f"route add default via {there}{ecn}"]
+    if scenario.ecn_mixed:
+        settings.append(f"route add {host.peer(plain=True)} via {there}")
+    lines = [
+        f"ip netns add {host.name}",
+        f"ip link add {host.port} address {router_mac} netns {router(host.hop)} type veth"
+        f" peer name eth0 address {mac} netns {host.name}",
+        *_link_up(router(host.hop), host.port, there, here, mac),
+        "END",
+        *_link_up(host.name, "eth0", here, there, router_mac),
+        *settings,
+        "END",
+    ]
+    rate_bps = scenario.background.rate_bps
+    if rate_bps and host.kind == CROSS:
+        lines += [
+            f"tc -n {host.name} qdisc add dev eth0 root handle 1: htb default 1",
+            f"tc -n {host.name} class add dev eth0 parent 1: classid 1:1 {htb(rate_bps)}",
+        ]
+    if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
+        lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+    return lines
+
+
+def router_lines(hop: int) -> list[str]:
+    """A router, without its links."""
+    return [
+        f"ip netns add {router(hop)}",
+        f"ip netns exec {router(hop)} sysctl -qw net.ipv4.ip_forward=1",
+    ]
+
+
+def hop_lines(scenario: Scenario, hop: int) -> list[str]:
+    """What is behind a router, and the link to there."""
+    near, far = router(hop), behind(scenario, hop)
+    near_address = f"10.{LINKS}.{hop - 1}.1"
+    near_mac, far_mac = (_mac(hop - 1, 255, side) for side in (1, 2))
+    plain = far_address(hop, plain=True)
+    last = far == "rx"
+    return [
+        *(["ip netns add rx"] if last else router_lines(hop + 1)),
+        f"ip link add bot address {near_mac} netns {near} type veth"
+        f" peer name eth0 address {far_mac} netns {far}",
+        *_link_up(near, "bot", near_address, far_address(hop), far_mac),
+        *([] if last else [f"route add default via {far_address(hop)}"]),
+        *([f"neigh add {plain} lladdr {far_mac} dev bot nud permanent"]
+          if scenario.ecn_mixed else []),
+        "END",
+        *_link_up(far, "eth0", far_address(hop), near_address, near_mac),
+        *([f"addr add {plain}/24 dev eth0"] if scenario.ecn_mixed else []),
+        *(_segments(scenario) if last and scenario.reverse else []),
+        f"route add {'default' if last else HOSTS_NET} via {near_address}",
+        "END",
+    ]  # fmt: skip
+
+
+def netem(verb: str, host: Host, delay_ms: float) -> str:
+    """The whole RTT of a host, on its way back; a qdisc may be its child."""
+    delay = f"delay {format_ms(delay_ms)} limit {NETEM_LIMIT_PACKETS}"
+    return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
+
+
+def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
+    """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
+    near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
+    own = f" bandwidth {scenario.rate_bps}bit" if queue.link == Link.OWN else ""
+    return [
+        f"{queue.tc} -batch - <<-'END'",
+        f"qdisc add dev {queue.device} root handle 1: htb default 1",
+        queue.htb("add", scenario.rate_bps),
+        f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
+        *[netem("add", host, host.rtt_ms or 0) for host in near],
+        "END",
+        f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
+        f" {shlex.join(scenario.qdisc_words)}{own}",
+        *[
+            f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
+            for word, wanted in (("poll", queue.wire), ("rehash", bool(scenario.spoof)))
+            if wanted
+        ],
+        *[
+            f"{queue.tc} qdisc add dev {host.port} parent 1:1 {shlex.join(scenario.back_words)}"
+            for host in near
+            if scenario.back
+        ],
+    ]

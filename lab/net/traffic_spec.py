@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Writes the specification of the traffic program: flows, times, readings and commands."""
+
+from __future__ import annotations
+
+import random
+
+from lab.model.ports import SHORT_PORT, UDP_PORT
+from lab.model.scenario import START_SPREAD_S, Flow, Scenario
+from lab.model.step import Step
+from lab.net import network
+from lab.net.network import Host, Queue
+
+START_SPREAD_MS = START_SPREAD_S * 1000
+SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
+QUEUE_ALLOWANCE_MS = 100
+
+
+def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
+    """Room for the path at ten times the fair share: never what limits a flow.
+
+    BBR may take all of the link, and have twice of what the path holds on its way. The
+    kernel doubles it for its own overhead.
+    """
+    smallest, largest = SEND_BUFFER_BYTES
+    shares = 2 if flow.cc == "bbr" else min(1.0, 10 / scenario.n_flows)
+    share_bps = scenario.rate_bps * shares
+    path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
+    return round(min(max(path_bytes, smallest), largest))
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _step_commands(scenario: Scenario, step: Step) -> list[str]:
+    commands = []
+    if step.rate_bps is not None:
+        commands += [
+            queue.change(scenario.qdisc_words[0], step.rate_bps)
+            for queue in network.queues(scenario)
+        ]  # fmt: skip
+    if step.delay_ms is not None:
+        commands += [
+            f"tc -n {network.router(host.hop)}"
+            f" {network.netem('change', host, host.rtt_ms + step.delay_ms)}"
+            for host in network.hosts(scenario)
+            if host.rtt_ms is not None
+        ]
+    return commands
+
+
+def _readings(scenario: Scenario, queue: Queue) -> list[tuple[int, str]]:
+    """Of a queue, at both ends of the measured interval."""
+    device, netns = queue.device, queue.netns
+    show = f"{queue.tc} -s -j qdisc show dev {device} >/tmp"
+    per_flow = f"{queue.tc} -s class show dev {device} parent 2: >/tmp/classes-{netns}"
+    reset = f"{queue.tc} qdisc change dev {device} parent 1:1 handle 2: meter reset"
+    return [
+        (_ms(scenario.warmup_s), f"{reset} && {show}/begin-{netns}"),
+        (_ms(scenario.total_s), f"{show}/end-{netns} && {per_flow}"),
+    ]
+
+
+def _commands(scenario: Scenario) -> list[tuple[int, str]]:
+    """Commands while traffic runs: readings of the queues, and steps."""
+    timed = [item for queue in network.queues(scenario) for item in _readings(scenario, queue)]
+    for step in scenario.steps:
+        timed += [(_ms(step.at_s), c) for c in _step_commands(scenario, step)]
+    return sorted(timed, key=lambda item: item[0])
+
+
+def _peer(scenario: Scenario, host: Host, index: int) -> str:
+    return host.peer(plain=scenario.ecn_mixed and not scenario.ecn_of(index))
+
+
+def _start_ms(scenario: Scenario, flow: Flow) -> int:
+    """The earliest that it starts."""
+    late = scenario.starts_s and not flow.hop and not flow.reverse
+    return _ms(scenario.starts_s[flow.host]) if late else 0
+
+
+def _stop_ms(scenario: Scenario, flow: Flow) -> int:
+    """When it is reset; -1: never."""
+    own = scenario.stops_s and not flow.hop and not flow.reverse
+    stop_s = scenario.stops_s[flow.host] if own else None
+    return -1 if stop_s is None else _ms(stop_s)
+
+
+def _flow_line(scenario: Scenario, flow: Flow, host: Host, start_ms: int) -> str:
+    return (
+        f"{'reverse' if flow.reverse else 'flow'} {host.name} {_peer(scenario, host, flow.index)}"
+        f" {flow.port} {flow.cc} {start_ms} {_stop_ms(scenario, flow)}"
+        f" {send_buffer_bytes(scenario, flow)}"
+        f" {flow.hint} {round(flow.hint_factor * 1000)}"
+    )
+
+
+def _short_lines(scenario: Scenario) -> list[str]:
+    hosts = [host for host in network.hosts(scenario) if host.kind == network.LONG]
+    return [
+        f"short {hosts[arrival.host].name} {_peer(scenario, hosts[arrival.host], index)}"
+        f" {scenario.background_cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
+        f" {scenario.hint_of(index)}"
+        for index, arrival in enumerate(scenario.short_flows)
+    ]
+
+
+def _udp_lines(scenario: Scenario) -> list[str]:
+    address = network.far_address(network.n_hops(scenario))
+    return [
+        f"udp u{index} {address} {UDP_PORT + index} {stream.interval_ns}"
+        f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"
+        for index, stream in enumerate(scenario.udp)
+    ]
+
+
+def _spoof_lines(scenario: Scenario) -> list[str]:
+    flows = scenario.flows
+    return [
+        f"spoof a{index} {flows[spoof.flow].port} {spoof.kind} {spoof.interval_ns}"
+        f" {_ms(spoof.from_s)} {_ms(scenario.total_s if spoof.to_s is None else spoof.to_s)}"
+        f" {int(spoof.ect)}"
+        for index, spoof in enumerate(scenario.spoof)
+    ]
+
+
+def spec(scenario: Scenario) -> str:
+    """The traffic program's specification."""
+    spread = random.Random(scenario.seed)
+    found = {(host.kind, host.number): host for host in network.hosts(scenario)}
+    lines = [
+        "receiver rx",
+        f"measure {_ms(scenario.warmup_s)} {_ms(scenario.total_s)}",
+        *[f"phase {_ms(phase.from_s)}" for phase in scenario.phases[1:]],
+        f"sample {scenario.sample_ms}",
+        *[f"at {at_ms} {command}" for at_ms, command in _commands(scenario)],
+    ]
+    for flow in scenario.all_flows:
+        host = found[network.CROSS if flow.hop else network.LONG, flow.host]
+        lines.append(f"receiver {network.behind(scenario, host.last_hop)}")
+        start_ms = _start_ms(scenario, flow) + spread.randrange(START_SPREAD_MS)
+        lines.append(_flow_line(scenario, flow, host, start_ms))
+    lines.append("receiver rx")
+    lines += _udp_lines(scenario)
+    lines += _spoof_lines(scenario)
+    if scenario.churn:
+        lines += [f"server {SHORT_PORT}", *_short_lines(scenario)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Summarises the table of a sweep: worst, median and best over the seeds, and targets."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from statistics import fmean, median
+
+from lab.model.grid import Sweep, Target
+from lab.output import text_table
+from lab.results.table import Row
+
+HEAD = (
+    "cell", "qdisc", "seeds", "Jain worst", "median", "best",
+    "utilisation worst", "sojourn worst", "p95 worst",
+)  # fmt: skip
+LEFT_COLUMNS = 2
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the runs of a group share, beside their seed."""
+
+    kernel: str
+    cell: str
+    qdisc: str
+
+
+Groups = Mapping[Key, Sequence[Row]]
+
+
+def group(rows: Iterable[Row]) -> Groups:
+    """Rows by kernel, cell and qdisc, of each seed the last row."""
+    found: dict[Key, dict[int, Row]] = {}
+    for row in rows:
+        key = Key(row.kernel, row.cell, row.qdisc)
+        found.setdefault(key, {})[row.seed] = row
+    return {key: list(seeds.values()) for key, seeds in found.items()}
+
+
+def _values(rows: Iterable[Row], metric: str) -> list[float]:
+    return [float(getattr(row, metric)) for row in rows]
+
+
+def _cells(key: Key, rows: Sequence[Row]) -> tuple[str, ...]:
+    jains = _values(rows, "jain")
+    return (
+        key.cell,
+        key.qdisc,
+        str(len(rows)),
+        f"{min(jains):.4f}",
+        f"{median(jains):.4f}",
+        f"{max(jains):.4f}",
+        f"{min(_values(rows, 'utilisation')):.1%}",
+        f"{max(_values(rows, 'sojourn_mean_ms')):.1f} ms",
+        f"{max(_values(rows, 'sojourn_p95_ms')):.1f} ms",
+    )
+
+
+def natural(text: str) -> list[tuple[int, str]]:
+    """Sorts 2 before 10."""
+    return [(int(digits or 0), word) for digits, word in re.findall(r"(\d*)(\D*)", text)]
+
+
+def _order(item: tuple[Key, Sequence[Row]]) -> tuple[str, list[tuple[int, str]], str]:
+    key, _ = item
+    return key.kernel, natural(key.cell), key.qdisc
+
+
+def _by_cell(groups: Groups) -> Iterator[list[tuple[str, ...]]]:
+    """The lines of a table, cell by cell, and in each the fairest first."""
+    for cell in sorted({key.cell for key in groups}, key=natural):
+        own = [(key, rows) for key, rows in groups.items() if key.cell == cell]
+        own.sort(key=lambda item: -min(_values(item[1], "jain")))
+        yield [_cells(key, rows) for key, rows in own]
+
+
+def _plain(groups: Groups) -> list[str]:
+    cells = list(_by_cell(groups))
+    head, *lines = text_table.aligned([HEAD, *chain(*cells)], LEFT_COLUMNS)
+    waiting = iter(lines)
+    made = [head]
+    for cell in cells:
+        made += ["-" * len(head), *islice(waiting, len(cell))]
+    return made
+
+
+def _markdown(groups: Groups) -> list[str]:
+    return text_table.markdown([HEAD, *chain(*_by_cell(groups))], LEFT_COLUMNS)
+
+
+def render(rows: Sequence[Row], *, markdown: bool) -> str:
+    """A table per kernel, and what it was measured with."""
+    groups = group(rows)
+    parts = []
+    for kernel in dict.fromkeys(key.kernel for key in groups):
+        own = {key: rows for key, rows in groups.items() if key.kernel == kernel}
+        used = [row for rows in own.values() for row in rows]
+        releases = ", ".join(dict.fromkeys(row.release for row in used))
+        revisions = ", ".join(dict.fromkeys(row.revision for row in used))
+        note = f"{len(used)} runs on Linux {releases} ({kernel}), git {revisions}"
+        parts += [*(_markdown(own) if markdown else _plain(own)), "", note, ""]
+    return "\n".join(parts).rstrip()
+
+
+def _misses_of_bound(target: Target, values: Sequence[float], unit: str = "") -> Iterator[str]:
+    if any(map(math.isnan, values)):
+        yield f"{target.metric} was not measured"
+    if target.min is not None and min(values) < target.min:
+        yield f"{target.metric} {min(values):.4g}{unit}, want at least {target.min:g}"
+    if target.max is not None and max(values) > target.max:
+        yield f"{target.metric} {max(values):.4g}{unit}, want at most {target.max:g}"
+
+
+def _mean(groups: Groups, keys: Iterable[Key], metric: str) -> float:
+    """Over the cells, of the means over the seeds; nan if one was not run."""
+    return fmean(fmean(_values(groups.get(key, ()), metric) or [math.nan]) for key in keys)
+
+
+def _rival(target: Target, key: Key) -> Key:
+    """Whose mean a ratio is to."""
+    return replace(key, qdisc=target.to or key.qdisc, cell=target.to_cell or key.cell)
+
+
+def _misses_on_average(target: Target, groups: Groups) -> Iterator[str]:
+    """Cell by cell, or of all of them at a time."""
+    for kernel in dict.fromkeys(key.kernel for key in groups):
+        own = [key for key in groups if (key.kernel, key.qdisc) == (kernel, target.qdisc)]
+        own = [key for key in own if target.covers(key.cell)]
+        for keys in [own] if target.mean and own else [[key] for key in own]:
+            name = keys[0].cell if len(keys) == 1 else f"mean of {len(keys)} cells"
+            value, unit = _mean(groups, keys, target.metric), ""
+            if target.to or target.to_cell:
+                rivals = [_rival(target, key) for key in keys]
+                value /= _mean(groups, rivals, target.metric)
+                unit = f" times {target.to or target.qdisc}'s"
+                unit += f" in {target.to_cell}" if target.to_cell else ""
+            for miss in _misses_of_bound(target, [value], unit):
+                yield f"{name} {target.qdisc} on {kernel}: {miss}"
+
+
+def _misses_of_rivals(target: Target, key: Key, groups: Groups) -> Iterator[str]:
+    worst = min(_values(groups[key], "jain"))
+    for rival in target.beats:
+        rows = groups.get(Key(key.kernel, key.cell, rival))
+        if not rows:
+            yield f"no run of {rival} to compare with"
+        elif worst <= max(_values(rows, "jain")):
+            yield f"worst jain {worst:.4f}, {rival}'s best {max(_values(rows, 'jain')):.4f}"
+
+
+def _lacking(sweep: Sweep, target: Target, groups: Groups) -> Iterator[str]:
+    """Runs of the sweep that the table lacks; they count as missed targets."""
+    present = {(k.kernel, k.cell, k.qdisc, r.seed) for k, rows in groups.items() for r in rows}
+    for point in sweep.points():
+        kernel, seed = point.scenario.kernel, point.scenario.seed
+        wanted = point.qdisc in (target.qdisc, target.to, *target.beats)
+        if not wanted or not (target.covers(point.cell) or point.cell == target.to_cell):
+            continue
+        if (kernel, point.cell, point.qdisc, seed) not in present:
+            yield f"{point.label}: no run"
+
+
+def misses(sweep: Sweep, rows: Iterable[Row]) -> list[str]:
+    """The targets that were missed; empty if all are reached."""
+    # runs end in any order
+    groups = dict(sorted(group(row for row in rows if row.sweep == sweep.name).items(), key=_order))
+    found: list[str] = []
+    for target in sweep.targets:
+        found += _lacking(sweep, target, groups)
+        if target.to or target.to_cell or target.mean:
+            found += _misses_on_average(target, groups)
+            continue
+        for key, own in groups.items():
+            if key.qdisc != target.qdisc or not target.covers(key.cell):
+                continue
+            values = _values(own, target.metric)
+            said = [*_misses_of_bound(target, values), *_misses_of_rivals(target, key, groups)]
+            found += [f"{key.cell} {key.qdisc} on {key.kernel}: {words}" for words in said]
+    return list(dict.fromkeys(found))

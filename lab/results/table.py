@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The table of a sweep: a CSV file, one row per run, that only ever grows.
+
+A row is written at once and whole, so a sweep may be stopped at any time and
+taken up again. A run done again is another row; the last one counts.
+"""
+
+from __future__ import annotations
+
+import csv
+import fcntl
+import io
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import MISSING, astuple, dataclass, fields
+from pathlib import Path
+
+from lab.model.scenario import parse_cc
+from lab.results.result import jain
+
+
+class TableError(RuntimeError):
+    """A file that is no such table."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run. The fields are the columns, in this order."""
+
+    sweep: str
+    cell: str
+    qdisc: str
+    words: str
+    """Of the qdisc, as typed to tc."""
+    kernel: str
+    """As given to lab run; release says which it was."""
+    seed: int
+    cc: str
+    flows: int
+    rtts: str
+    sessions: int
+    rate: str
+    ecn: str
+    gso: str
+    hint: str
+    extra: str
+    """What else the cell has: steps, liars, UDP, as typed to lab run."""
+    jain: float
+    max_min_ratio: float
+    """inf if a flow received nothing."""
+    utilisation: float
+    min_phase_utilisation: float
+    """Of the worst of the times between two changes of the rate."""
+    tcp_share: float
+    """Of the link, the rest being UDP or idle."""
+    goodput_mean_mbps: float
+    """Of a flow."""
+    max_class_ratio: float
+    """Mean goodput of the flows of the best-off congestion control, to that of all."""
+    liar_share: float
+    """Goodput of the best-off flow that lies of its RTT, to the mean of all; nan if none lies."""
+    fct_mean_s: float
+    """Completion time of short flows; nan if there are none."""
+    fct_p95_s: float
+    short_unfinished: int
+    cross_mean_mbps: float
+    """Goodput of a flow that crosses one router only; nan if there are none."""
+    reverse_mean_mbps: float
+    """Goodput of a flow the other way; nan if there are none."""
+    sojourn_mean_ms: float
+    sojourn_p50_ms: float
+    sojourn_p95_ms: float
+    sojourn_p99_ms: float
+    sojourn_max_ms: float
+    marks: int
+    drops: int
+    retransmits: int
+    goodputs_mbps: str
+    """Of each flow, separated by semicolons: the sessions of the first RTT first."""
+    wall_s: float
+    reruns: int
+    release: str
+    revision: str
+    """Of git, with +dirty if the tree differed from it."""
+    inputs: str
+    """Hash of all that the run was made of."""
+    command: str
+    # What an older table lacks.
+    drop_rate: float = math.nan
+    """Of the packets that came to the queue; a super-packet that is dropped counts as one."""
+    cross_goodputs_mbps: str = ""
+    """Of each flow that crosses one router only, as the others."""
+    victim_mbps: float = math.nan
+    """Mean goodput of the flows in whose names strangers send; nan if there are none."""
+    limit_drops: float = math.nan
+    """Of the drops, those of a full queue; nan if the qdisc does not tell."""
+
+    @property
+    def jain_all(self) -> float:
+        """Jain's index, flows that cross one router only included."""
+        return jain([*self.goodputs, *self.cross_goodputs])
+
+    @property
+    def last_cc_mbps(self) -> float:
+        """Goodput of all flows that have the last of the congestion controls given in turn."""
+        turns = len(parse_cc(self.cc))
+        return sum(self.goodputs[turns - 1 :: turns] + self.cross_goodputs[turns - 1 :: turns])
+
+    @property
+    def goodputs(self) -> list[float]:
+        """Of each flow, Mbit/s."""
+        return _numbers(self.goodputs_mbps)
+
+    @property
+    def cross_goodputs(self) -> list[float]:
+        """Of each that crosses one router only."""
+        return _numbers(self.cross_goodputs_mbps)
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """What identifies a run, so that it is not repeated; the command has the rest."""
+        return (self.command, self.release, self.inputs)
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(word) for word in text.split(";") if word]
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+FEWEST = sum(field.default is MISSING for field in fields(Row))
+METRICS = (
+    "jain", "jain_all", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
+    "goodput_mean_mbps", "max_class_ratio", "last_cc_mbps", "liar_share", "fct_mean_s", "fct_p95_s",
+    "short_unfinished", "cross_mean_mbps", "reverse_mean_mbps",
+    "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
+    "marks", "drops", "limit_drops", "drop_rate", "retransmits", "victim_mbps",
+)  # fmt: skip
+_TYPES = {"str": str, "int": int, "float": float}
+"""As the annotations of Row are spelt."""
+
+
+def _line(values: tuple[object, ...]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(
+        [f"{value:.6g}" if isinstance(value, float) else value for value in values]
+    )
+    return text.getvalue()
+
+
+def load(path: Path) -> list[Row]:
+    """Reads a table, or one of an older laboratory. A last line that was cut short is not there."""
+    text = path.read_text()
+    whole = text[: text.rfind("\n") + 1]
+    head, *records = list(csv.reader(io.StringIO(whole))) or [[]]
+    if tuple(head) != COLUMNS[: max(len(head), FEWEST)]:
+        raise TableError(f"{path}: not a table of this laboratory; its columns are others")
+    rows = []
+    for number, record in enumerate(records, 2):
+        try:
+            pairs = zip(fields(Row)[: len(head)], record, strict=True)
+            rows.append(Row(*(_TYPES[str(field.type)](value) for field, value in pairs)))
+        except ValueError as error:
+            raise TableError(f"{path}: row {number}: {error}") from error
+    return rows
+
+
+class Table:
+    """A table being written."""
+
+    def __init__(self, path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
+        self._file = path.open("ab+")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise TableError(f"{path}: another sweep writes to it") from error
+        if not path.stat().st_size:
+            self._write(_line(COLUMNS))
+        self.rows = load(path)
+        self._cut_torn_line()
+        self._give_columns()
+
+    def _cut_torn_line(self) -> None:
+        self._file.seek(0)
+        self._file.truncate(self._file.read().rfind(b"\n") + 1)
+
+    def _give_columns(self) -> None:
+        """Adds missing columns to a table of an older laboratory."""
+        self._file.seek(0)
+        if self._file.readline() != _line(COLUMNS).encode():
+            self._file.truncate(0)
+            self._write("".join(map(_line, [COLUMNS, *map(astuple, self.rows)])))
+
+    def _write(self, line: str) -> None:
+        """One system call: another reader sees all of it or nothing."""
+        os.write(self._file.fileno(), line.encode())
+
+    def append(self, row: Row) -> None:
+        """Adds a row to the file."""
+        self._write(_line(astuple(row)))
+        self.rows.append(row)
+
+    def close(self) -> None:
+        """Releases the table; one without a run is deleted."""
+        if not self.rows:
+            self._path.unlink(missing_ok=True)
+        self._file.close()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Table]:
+    """A table to write to, made if there is none."""
+    table = Table(path)
+    try:
+        yield table
+    finally:
+        table.close()
