@@ -40,6 +40,11 @@ CHANGES = (
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
     "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
+LATE = (
+    ("mode zrtt target 1s limit 1000 memory_limit 8m split_gso", 500),
+    ("target 100us tupdate 1ms split_gso", 0),
+)
+"""Words and backlog of rounds that leave packets in the queue, and make them late."""
 LOWERED = (
     ("mode zrtt target 1s limit 1000 memory_limit 8m split_gso", 0),
     ("mark_max 100% split_gso", 2000),
@@ -132,7 +137,7 @@ def plan(packets: int, seed: int = 1) -> list[str]:
             split = 1 - split
         words += " split_gso" if split else " no_split_gso"
         lines.append(f"{words}|{split}|{chance.choice(BACKLOGS)}|{ROUND_PACKETS}")
-    lines += [f"{words}|1|{backlog}|{ROUND_PACKETS}" for words, backlog in LOWERED]
+    lines += [f"{words}|1|{backlog}|{ROUND_PACKETS}" for words, backlog in LATE + LOWERED]
     return [*lines, f"split_gso|1|0|{ROUND_PACKETS}"]
 
 

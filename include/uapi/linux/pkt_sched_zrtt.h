@@ -66,6 +66,13 @@ enum tc_zrtt_source {
 	__TC_ZRTT_SOURCE_MAX,
 };
 
+/* The FIFOs that packets are queued in; without lanes, all in bulk. */
+enum tc_zrtt_lane {
+	TC_ZRTT_LANE_SPARSE,	/* flows that send little, served first within a bound */
+	TC_ZRTT_LANE_BULK,	/* all others */
+	__TC_ZRTT_LANE_MAX,
+};
+
 enum {
 	TCA_ZRTT_UNSPEC,
 	TCA_ZRTT_MODE,		/* u32, enum tc_zrtt_mode */
@@ -98,6 +105,7 @@ enum {
 	TCA_ZRTT_ATM,		/* u32, enum tc_zrtt_atm */
 	TCA_ZRTT_PAD,
 	TCA_ZRTT_MEMORY_LIMIT,	/* u32, bytes of memory, as the kernel charges packets */
+	TCA_ZRTT_LANES,		/* u8, 0 or 1: a lane for sparse flows, mode zrtt only */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -155,6 +163,15 @@ enum {
 #define TC_ZRTT_OVERHEAD_RAW	0x7fffffff	/* packets as long as the kernel counts */
 #define TC_ZRTT_MPU_MAX		256		/* bytes, from 0 */
 
+/* Statistics of a lane. A packet refused on arrival counts in the lane it was to join. */
+struct tc_zrtt_lane_stats {
+	__u64 packets;		/* packets that left it for the link */
+	__u64 bytes;		/* their bytes */
+	__u64 drops;		/* packets dropped, for whatever reason */
+	__u32 backlog_packets;	/* packets in it */
+	__u32 delay_us;		/* smoothed sojourn, microseconds */
+};
+
 /*
  * Extended statistics. Fields are only ever appended: a reader accepts a
  * shorter structure and ignores what follows the part it knows.
@@ -191,6 +208,7 @@ struct tc_zrtt_xstats {
 	__u32 memory_used;	/* bytes of memory of the packets in the queue */
 	__u32 limit_now;	/* packets that fit in at the link's present rate */
 	__u64 dq_rate64;	/* departure rate, bytes per second */
+	struct tc_zrtt_lane_stats lane[__TC_ZRTT_LANE_MAX];	/* they sum up to the above */
 };
 
 #endif
