@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_zrtt: RTT-fair active queue management in a single FIFO
+ * sch_zrtt: RTT-fair active queue management in two FIFOs
  *
  * Zhang and Ye, "An adaptive mechanism to guarantee the bandwidth fairness of
  * TCP flows", 2004, and what it takes to make it work on the Linux stack.
@@ -53,6 +53,7 @@ static void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	q->sent.epoch = epoch;
 	q->clock.share = min_t(u32, sent >> ZRTT_CLOCK_SHIFT, ZRTT_CLOCK_MAX);
 	zrtt_derive_limit(q);
+	zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, q->sent.rate);
 }
 
 /* Read the clock, and do what is due by it: the controller's update, the end of an epoch. */
@@ -64,9 +65,10 @@ static u64 zrtt_run_clock(struct Qdisc *sch)
 
 	q->wanted.ipv4_option = READ_ONCE(ipv4_option);
 	if (zrtt_tick_due(&q->vars, now_ns)) {
-		age_us = div_u64(zrtt_head_age_ns(sch, now_ns), NSEC_PER_USEC);
+		age_us = div_u64(zrtt_head_age_ns(sch, zrtt_older_lane(sch), now_ns),
+				 NSEC_PER_USEC);
 		zrtt_tick(&q->params, &q->vars, min_t(u64, age_us, U32_MAX),
-			  q->backlog_pkts, now_ns);
+			  q->backlog_pkts - q->sparse.backlog_pkts, now_ns);
 	}
 	if (q->sent.epoch != epoch)
 		zrtt_end_epoch(sch, epoch);
@@ -102,12 +104,13 @@ static void zrtt_dequeue_clock_soon(struct zrtt_sched_data *q)
 /* Enqueue */
 
 static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
-				struct sk_buff **to_free, u32 segs)
+				struct sk_buff **to_free, enum zrtt_lane lane,
+				u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	zrtt_overflow(&q->params, &q->vars, &q->stats, q->clock.ns);
-	q->stats.drop_limit += segs;
+	zrtt_count_drop(q, lane, segs, &q->stats.drop_limit);
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 }
 
@@ -121,6 +124,27 @@ static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_bu
 		zrtt_strip(skb, q, &q->seen.p);
 }
 
+/* Queue a packet of a flow that sends little. Where such flows have more than their part
+ * of the link, known ones go to bulk, and what is new is dropped: it may be a flood.
+ */
+static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
+					struct sk_buff **to_free,
+					struct zrtt_flow *flow, u32 segs)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	bool full = zrtt_full(q, skb->truesize);
+
+	if (full && !sch->q.head)
+		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_SPARSE, segs);
+	if (unlikely(q->names_or_strip))
+		zrtt_names_or_strip(q, skb, flow);
+	zrtt_idle_end(&q->vars);
+	zrtt_push(skb, sch, ZRTT_LANE_SPARSE, flow, segs, q->clock.ns);
+	if (full)
+		zrtt_make_room(sch, to_free);
+	return NET_XMIT_SUCCESS;
+}
+
 /* Queue a packet that stands for @segs of them. */
 static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free, u32 segs)
@@ -130,6 +154,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	u32 rnd = zrtt_random(q);
 	enum zrtt_verdict verdict;
 	struct zrtt_flow *flow;
+	enum zrtt_lane lane;
 
 	if ((s32)(zrtt_moved(sch, q) - q->clock.until) >= 0 ||
 	    q->clock.jiffies != (u32)jiffies)
@@ -140,8 +165,15 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->clock.ns);
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
+	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
+	if (lane == ZRTT_LANE_SPARSE) {
+		if (likely(!zrtt_sparse_waits(sch, q->clock.ns)))
+			return zrtt_enqueue_sparse(skb, sch, to_free, flow, segs);
+		if (!flow->live)
+			return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_SPARSE, segs);
+	}
 	if (unlikely(zrtt_full(q, skb->truesize)))
-		return zrtt_refuse(skb, sch, to_free, segs);
+		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, q->clock.ns);
 	verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt, rnd);
@@ -157,7 +189,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_names_or_strip(q, skb, flow);
 
 	zrtt_idle_end(&q->vars);
-	return zrtt_push(skb, sch, segs, q->clock.ns);
+	return zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, q->clock.ns);
 }
 
 /*
@@ -207,13 +239,13 @@ static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 
 /* Dequeue */
 
-/* May the packet at the head leave? If not, the device asks again in time; if so, the
+/* May the packet that is next leave? If not, the device asks again in time; if so, the
  * link behind is busy with it from now on.
  */
 static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct sk_buff *skb = qdisc_peek_head(sch);
+	const struct sk_buff *skb = zrtt_head(sch, zrtt_next_lane(sch));
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
 	u32 bytes;
 
@@ -260,15 +292,20 @@ static noinline void zrtt_ran_empty(struct Qdisc *sch)
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	enum zrtt_lane lane;
 	struct sk_buff *skb;
 
-	/* a packet that a parent has peeked at counts, but is not in the queue */
-	if (!qdisc_peek_head(sch))
+	if (!zrtt_any_queued(sch))
 		return NULL;
 	if (q->dequeue_jiffies != (u32)jiffies && !zrtt_dequeue_clock(sch))
 		return NULL;
 
-	skb = zrtt_pull(sch);
+	lane = zrtt_next_lane(sch);
+	skb = zrtt_pull(sch, lane);
+	if (lane == ZRTT_LANE_SPARSE)
+		zrtt_count_sparse(sch, skb);
+	else
+		zrtt_bulk_left(&q->vars.lanes, qdisc_pkt_len(skb));
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());
@@ -381,13 +418,10 @@ static void zrtt_reset(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	q->stats.purged += q->backlog_pkts;
-	q->backlog_pkts = 0;
-	q->memory = 0;
+	zrtt_purge(sch);
 	q->clock.until = zrtt_moved(sch, q);
 	q->shaper = (struct zrtt_shaper) {};
 	qdisc_watchdog_cancel(&q->watchdog);
-	qdisc_reset_queue(sch);
 	zrtt_vars_reset(&q->vars);
 }
 
@@ -456,6 +490,6 @@ static void __exit zrtt_module_exit(void)
 module_init(zrtt_module_init)
 module_exit(zrtt_module_exit)
 
-MODULE_DESCRIPTION("RTT-fair active queue management in a single FIFO");
+MODULE_DESCRIPTION("RTT-fair active queue management in two FIFOs");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.2.0");

@@ -22,6 +22,7 @@ static_assert((int)ZRTT_CTL_PI2 == (int)TC_ZRTT_CTL_PI2);
 static_assert((int)ZRTT_ALPHA_FIXED == (int)TC_ZRTT_ALPHA_FIXED);
 static_assert((int)ZRTT_HINT_IGNORE == (int)TC_ZRTT_HINT_IGNORE);
 static_assert((int)ZRTT_ATM_PTM == (int)TC_ZRTT_ATM_PTM);
+static_assert((int)ZRTT_LANES == (int)__TC_ZRTT_LANE_MAX);
 static_assert((int)ZRTT_RTT_HANDSHAKE == (int)TC_ZRTT_SOURCE_HANDSHAKE);
 
 /* What a queue may take of the machine's memory by default: a sixteenth, up to
@@ -103,6 +104,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_ATM]		= ZRTT_U32(atm),
 	[TCA_ZRTT_PAD]		= { .type = NLA_REJECT },
 	[TCA_ZRTT_MEMORY_LIMIT]	= { .type = NLA_U32 },
+	[TCA_ZRTT_LANES]	= ZRTT_FLAG,
 };
 
 #define ZRTT_REFUSAL(attr, text)						\
@@ -138,6 +140,7 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(MARK_RTT, "mark_rtt must be 0 to 16 adjacent bits");
 	ZRTT_REFUSAL(TIMESTAMPS, "timestamps must be 0 or 1");
 	ZRTT_REFUSAL(NAMES, "names must be 0 or 1");
+	ZRTT_REFUSAL(LANES, "lanes must be 0 or 1");
 	ZRTT_REFUSAL(BANDWIDTH, "bandwidth must be 8kbit to 1tbit, or 0");
 	ZRTT_REFUSAL(OVERHEAD, "overhead must be raw or -64 to 256 bytes");
 	ZRTT_REFUSAL(MPU, "mpu must be 0 to 256 bytes");
@@ -246,12 +249,18 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_ECN, &params->ecn);
 	zrtt_get_flag(tb, TCA_ZRTT_SPLIT_GSO, &params->split_gso);
 	zrtt_get_flag(tb, TCA_ZRTT_NAMES, &params->names);
+	zrtt_get_flag(tb, TCA_ZRTT_LANES, &params->lanes);
 	zrtt_get_shaper(tb, &params->shaper);
 
 	fault = zrtt_find_fault(params);
 	if (fault) {
 		zrtt_explain(extack, fault);
 		NL_SET_BAD_ATTR(extack, tb[fault]);
+		return -EINVAL;
+	}
+	if (params->lanes && params->mode != ZRTT_MODE_ZRTT) {
+		NL_SET_ERR_MSG_MOD(extack, "lanes need mode zrtt");
+		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_LANES]);
 		return -EINVAL;
 	}
 	if (params->flows != flows && params->flows > TC_ZRTT_FLOWS_UNPRIV &&
@@ -307,6 +316,7 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 	    nla_put_u8(skb, TCA_ZRTT_ECN, params->ecn) ||
 	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso) ||
 	    nla_put_u8(skb, TCA_ZRTT_NAMES, params->names) ||
+	    nla_put_u8(skb, TCA_ZRTT_LANES, params->lanes) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_BANDWIDTH, params->shaper.rate,
 			      TCA_ZRTT_PAD) ||
 	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))

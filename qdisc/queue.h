@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The FIFO: what joins it, leaves it, and is dropped at its head; its limits.
+ * The two lanes, both FIFOs: what joins them, leaves them, and is dropped at their heads;
+ * their limits.
  */
 #ifndef _ZRTT_QUEUE_H
 #define _ZRTT_QUEUE_H
@@ -26,9 +27,10 @@ static bool zrtt_full(const struct zrtt_sched_data *q, u32 truesize)
 	       ((u64)q->memory + truesize > q->params.memory_limit && q->backlog_pkts);
 }
 
-/* Queue a packet that came at @now_ns and stands for @segs of them. */
-static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch, u32 segs,
-				     u64 now_ns)
+/* Queue a packet of @flow that came at @now_ns and stands for @segs of them. */
+static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
+				     enum zrtt_lane lane, struct zrtt_flow *flow,
+				     u32 segs, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
@@ -39,42 +41,167 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch, u32
 	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
-	return qdisc_enqueue_tail(skb, sch);
+	if (lane == ZRTT_LANE_BULK) {
+		zrtt_flow_join_bulk(&q->vars.table, flow);
+		return qdisc_enqueue_tail(skb, sch);
+	}
+	zrtt_flow_join_sparse(&q->vars.table, flow);
+	q->sparse.backlog_pkts += segs;
+	__qdisc_enqueue_tail(skb, &q->sparse.q);
+	sch->q.qlen++;
+	qdisc_qstats_backlog_inc(sch, skb);
+	return NET_XMIT_SUCCESS;
 }
 
-/* Take the head of the queue, which is not empty. */
-static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch)
+/* Is there a packet in a lane? One that a parent has peeked at counts in qlen, but is in
+ * neither.
+ */
+static bool zrtt_any_queued(const struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return sch->q.head || q->sparse.q.head;
+}
+
+/* Is there more than one? */
+static bool zrtt_many_queued(const struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return sch->q.head != sch->q.tail || q->sparse.q.head != q->sparse.q.tail ||
+	       (sch->q.head && q->sparse.q.head);
+}
+
+/* The lane whose head came first; sparse of two that came at once. */
+static enum zrtt_lane zrtt_older_lane(const struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct sk_buff *bulk = sch->q.head, *sparse = q->sparse.q.head;
+
+	if (likely(!sparse))
+		return ZRTT_LANE_BULK;
+	return bulk && zrtt_cb(bulk)->enqueue_ns < zrtt_cb(sparse)->enqueue_ns ?
+	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
+}
+
+/* The lane that is served next. */
+static __always_inline enum zrtt_lane zrtt_next_lane(const struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (likely(!q->sparse.q.head))
+		return ZRTT_LANE_BULK;
+	return zrtt_lanes_led(&q->vars.lanes) ? zrtt_older_lane(sch) : ZRTT_LANE_SPARSE;
+}
+
+/* The head of a lane, or NULL. */
+static __always_inline struct sk_buff *zrtt_head(const struct Qdisc *sch, enum zrtt_lane lane)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return lane == ZRTT_LANE_BULK ? sch->q.head : q->sparse.q.head;
+}
+
+/* Take the head of a lane, which is not empty. */
+static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = __qdisc_dequeue_head(&sch->q);
+	struct sk_buff *skb;
 
+	if (lane == ZRTT_LANE_BULK) {
+		skb = __qdisc_dequeue_head(&sch->q);
+		q->vars.table.bulk_out++;
+	} else {
+		skb = __qdisc_dequeue_head(&q->sparse.q);
+		sch->q.qlen--;
+		q->sparse.backlog_pkts -= zrtt_cb(skb)->segs;
+	}
 	qdisc_qstats_backlog_dec(sch, skb);
 	q->backlog_pkts -= zrtt_cb(skb)->segs;
 	q->memory -= skb->truesize;
 	return skb;
 }
 
-/* How long the packet at the head has waited, ns. */
-static u64 zrtt_head_age_ns(struct Qdisc *sch, u64 now_ns)
+/* A sparse packet leaves for the link. */
+static noinline void zrtt_count_sparse(struct Qdisc *sch, const struct sk_buff *skb)
 {
-	const struct sk_buff *head = qdisc_peek_head(sch);
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	u64 us = div_u64(ktime_get_ns() - cb->enqueue_ns, NSEC_PER_USEC);
+	u32 most_us = ZRTT_SOJOURN_MAX_US;
+
+	zrtt_sparse_left(&q->vars.lanes, qdisc_pkt_len(skb), sch->q.head);
+	q->sparse.pkts += cb->segs;
+	q->sparse.bytes += qdisc_pkt_len(skb);
+	q->sparse.delay_q8 = zrtt_ewma(q->sparse.delay_q8,
+				       min_t(u64, us, most_us) << ZRTT_DELAY_FRAC,
+				       ZRTT_LANE_DELAY_WQ_Q16);
+}
+
+/* How long the head of a lane has waited, ns; 0 = the lane is empty. */
+static u64 zrtt_head_age_ns(const struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+{
+	const struct sk_buff *head = zrtt_head(sch, lane);
 
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* Drop the head of the queue; @count is of the reason. */
-static void zrtt_drop_head(struct Qdisc *sch, u64 *count, u32 reason)
+/* Does sparse have more than its part of the link, and wait for half of what bulk may? */
+static noinline bool zrtt_sparse_waits(const struct Qdisc *sch, u64 now_ns)
 {
-	struct sk_buff *skb = zrtt_pull(sch);
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	*count += zrtt_cb(skb)->segs;
+	return zrtt_head_age_ns(sch, ZRTT_LANE_SPARSE, now_ns) >
+	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
+}
+
+/* A packet of @segs was dropped, or is not queued. */
+static void zrtt_count_drop(struct zrtt_sched_data *q, enum zrtt_lane lane, u32 segs,
+			    u64 *count)
+{
+	*count += segs;
+	if (lane == ZRTT_LANE_SPARSE)
+		q->sparse.drops += segs;
+}
+
+/* Drop the head of a lane; @count is of the reason. */
+static void zrtt_drop_head(struct Qdisc *sch, enum zrtt_lane lane, u64 *count, u32 reason)
+{
+	struct sk_buff *skb = zrtt_pull(sch, lane);
+
+	zrtt_count_drop(qdisc_priv(sch), lane, zrtt_cb(skb)->segs, count);
 	qdisc_qstats_drop(sch);
 	qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
 	qdisc_dequeue_drop(sch, skb, reason);
 }
 
-/* Drop some of the packets that are above a limit that was lowered, but never the last
- * one. Return: whether there may be more.
+/* A sparse packet has joined a full queue: bulk loses its head, not who sends little. */
+static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *skb = zrtt_pull(sch, ZRTT_LANE_BULK);
+
+	q->stats.drop_limit += zrtt_cb(skb)->segs;
+	qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
+	qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
+}
+
+/* Discard all packets, as the device is reset. */
+static void zrtt_purge(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	q->stats.purged += q->backlog_pkts;
+	q->backlog_pkts = 0;
+	q->sparse.backlog_pkts = 0;
+	q->memory = 0;
+	q->vars.table.bulk_out = q->vars.table.bulk_in;
+	__qdisc_reset_queue(&q->sparse.q);
+	qdisc_reset_queue(sch);
+}
+
+/* Drop some of the packets that are above a limit that was lowered, those of bulk first,
+ * but never the last one. Return: whether there may be more.
  */
 static bool zrtt_trim(struct Qdisc *sch)
 {
@@ -82,11 +209,12 @@ static bool zrtt_trim(struct Qdisc *sch)
 	u32 i;
 
 	for (i = 0; q->trim && i < ZRTT_TRIM_BATCH; i++) {
-		q->trim = sch->q.head != sch->q.tail &&
+		q->trim = zrtt_many_queued(sch) &&
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
+			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : ZRTT_LANE_SPARSE,
+				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;
 }
@@ -97,13 +225,15 @@ static bool zrtt_trim(struct Qdisc *sch)
 static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	enum zrtt_lane lane;
 	u32 i;
 
-	for (i = 0; i < ZRTT_LATE_BATCH && sch->q.head != sch->q.tail; i++) {
+	for (i = 0; i < ZRTT_LATE_BATCH && zrtt_many_queued(sch); i++) {
+		lane = zrtt_older_lane(sch);
 		if (!zrtt_ctl_late(&q->params.ctl, &q->vars.ctl,
-				   zrtt_head_age_ns(sch, now_ns), q->backlog_pkts))
+				   zrtt_head_age_ns(sch, lane, now_ns), q->backlog_pkts))
 			return false;
-		zrtt_drop_head(sch, &q->stats.drop_late, QDISC_DROP_CONGESTED);
+		zrtt_drop_head(sch, lane, &q->stats.drop_late, QDISC_DROP_CONGESTED);
 	}
 	return i == ZRTT_LATE_BATCH;
 }

@@ -61,10 +61,30 @@ struct zrtt_departures {
 };
 
 /**
+ * struct zrtt_sparse - the sparse lane, packets counted with the segments of GSO packets
+ * @q: its packets
+ * @backlog_pkts: number of them
+ * @pkts: those that left for the link
+ * @bytes: bytes of these
+ * @drops: packets dropped that were in it, or to join it
+ * @delay_q8: smoothed sojourn of those that left, microseconds, ZRTT_DELAY_FRAC
+ *	fraction bits
+ */
+struct zrtt_sparse {
+	struct qdisc_skb_head q;
+	u32 backlog_pkts;
+	u64 pkts;
+	u64 bytes;
+	u64 drops;
+	u32 delay_q8;
+};
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
+ * @sparse: the lane that goes first; the other one is Qdisc.q, whose qlen counts both
  * @net: connections that are timed by timestamps, NULL = timestamps are off
  * @names: addresses of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
@@ -89,6 +109,7 @@ struct zrtt_sched_data {
 	struct zrtt_params params;
 	struct zrtt_vars vars;
 	struct zrtt_stats stats;
+	struct zrtt_sparse sparse;
 	struct zrtt_net *net;
 	struct zrtt_name *names;
 	struct zrtt_hash_key key;

@@ -19,6 +19,29 @@ static u64 zrtt_per_second(u64 per_epoch)
 	return per_epoch * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
 }
 
+static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_sparse *sparse = &q->sparse;
+	const struct zrtt_stats *stats = &q->stats;
+
+	lane[TC_ZRTT_LANE_SPARSE] = (struct tc_zrtt_lane_stats) {
+		.packets = sparse->pkts,
+		.bytes = sparse->bytes,
+		.drops = sparse->drops,
+		.backlog_packets = sparse->backlog_pkts,
+		.delay_us = sparse->delay_q8 >> ZRTT_DELAY_FRAC,
+	};
+	lane[TC_ZRTT_LANE_BULK] = (struct tc_zrtt_lane_stats) {
+		.packets = u64_stats_read(&sch->bstats.packets) - sparse->pkts,
+		.bytes = u64_stats_read(&sch->bstats.bytes) - sparse->bytes,
+		.drops = stats->drop_mark + stats->drop_limit + stats->drop_late -
+			 sparse->drops,
+		.backlog_packets = q->backlog_pkts - sparse->backlog_pkts,
+		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
+	};
+}
+
 static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -59,6 +82,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
 		.dq_rate64 = zrtt_per_second(q->sent.rate),
 	};
+	zrtt_dump_lanes(sch, st.lane);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

@@ -58,6 +58,10 @@
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
+ * @bulk_in: packets that joined the bulk lane, see lane.h
+ * @bulk_out: packets that left it, to be sent or dropped
+ * @bulk_lost: @bulk_in when a flow that may have packets there lost its slot; @bulk_out or
+ *	more if some of these packets are still there
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
@@ -77,7 +81,46 @@ struct zrtt_table {
 	u64 sum_rtt_us;
 	u32 rtt_avg_us;
 	u64 evicted;
+	u32 bulk_in;
+	u32 bulk_out;
+	u32 bulk_lost;
 };
+
+/* May packets of @f be in the bulk lane? */
+static inline bool zrtt_flow_in_bulk(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	return (u16)(t->bulk_in - f->bulk_at) < t->bulk_in - t->bulk_out;
+}
+
+/* A packet of @f joins the bulk lane. */
+static inline void zrtt_flow_join_bulk(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	f->bulk_at = (u16)++t->bulk_in;
+}
+
+/* A packet of @f joins the sparse lane, as none is in bulk. It may be the next one is when
+ * @bulk_at has come round.
+ */
+static inline void zrtt_flow_join_sparse(const struct zrtt_table *t, struct zrtt_flow *f)
+{
+	f->bulk_at = (u16)t->bulk_out;
+}
+
+/* @f is about to lose its slot. If packets of it are in bulk, it is a new flow when it comes
+ * back, and must not overtake them.
+ */
+static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	if (f->tag && zrtt_flow_in_bulk(t, f))
+		t->bulk_lost = t->bulk_in;
+}
+
+/* Packets of a new flow wait for those of flows that were lost. */
+static inline void zrtt_flow_begin_lane(const struct zrtt_table *t, struct zrtt_flow *f)
+{
+	f->bulk_at = (s32)(t->bulk_lost - t->bulk_out) > 0 ? (u16)t->bulk_lost :
+		     (u16)t->bulk_out;
+}
 
 /* An empty table of @flows slots, a power of two and ZRTT_WAYS or more. */
 static inline void zrtt_table_init(struct zrtt_table *t,
@@ -207,6 +250,8 @@ static inline void zrtt_table_tick(struct zrtt_table *t, u32 epoch)
 	u32 epochs = 1 + (t->live >> ZRTT_UPDATE_FLOWS_SHIFT);
 
 	t->update_epochs = epochs < ZRTT_UPDATE_EPOCHS ? epochs : ZRTT_UPDATE_EPOCHS;
+	if ((s32)(t->bulk_lost - t->bulk_out) < 0)
+		t->bulk_lost = t->bulk_out;
 	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_TICK);
 }
 
@@ -296,7 +341,9 @@ zrtt_flow_add(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 	/* while there are unused slots, new flows do not take them from each other */
 	if (f->live || t->unused)
 		f = zrtt_flow_evict(t, tag, epoch);
+	zrtt_flow_lose(t, f);
 	zrtt_flow_begin(f, tag, epoch, rnd);
+	zrtt_flow_begin_lane(t, f);
 	return f;
 }
 
@@ -325,6 +372,7 @@ zrtt_flow_fetch(struct zrtt_table *t, u32 tag, u32 epoch)
 	else if (f->live)
 		zrtt_list_del(from, f);
 	copy = zrtt_flow_evict(t, tag, epoch);
+	zrtt_flow_lose(t, copy);
 	*copy = *f;
 	f->live = 0;
 	f->tag = 0;
@@ -378,6 +426,7 @@ static inline void zrtt_table_resize(struct zrtt_table *t, struct zrtt_table *fr
 	t->newest = ZRTT_NO_SLOT;
 	t->from = from;
 	t->left = from->mask + 1;
+	t->bulk_lost = t->bulk_in;
 }
 
 /* Move the live flow that was updated last, if its bucket has room: then all live flows
@@ -389,6 +438,7 @@ static inline void zrtt_flow_move_live(struct zrtt_table *t, struct zrtt_flow *f
 
 	zrtt_list_del(t->from, f);
 	if (copy) {
+		zrtt_flow_lose(t, copy);
 		*copy = *f;
 		zrtt_list_add_oldest(t, copy);
 	} else {
@@ -405,8 +455,10 @@ static inline void zrtt_flow_move_silent(struct zrtt_table *t, struct zrtt_flow 
 {
 	struct zrtt_flow *copy = zrtt_flow_spare(t, f->tag);
 
-	if (copy && (!copy->tag || epoch - f->epoch < epoch - copy->epoch))
+	if (copy && (!copy->tag || epoch - f->epoch < epoch - copy->epoch)) {
+		zrtt_flow_lose(t, copy);
 		*copy = *f;
+	}
 	f->tag = 0;
 }
 

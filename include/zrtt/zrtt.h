@@ -16,6 +16,7 @@
 #include "halves.h"
 #include "controller.h"
 #include "law.h"
+#include "lane.h"
 #include "shaper.h"
 
 enum zrtt_mode {
@@ -76,6 +77,7 @@ enum zrtt_hint_policy {
  * @ecn: mark ECT packets
  * @split_gso: queue the segments of a GSO packet one by one
  * @names: know the addresses of flows
+ * @lanes: a lane for sparse flows
  * @ctl: how P_b is found
  * @law: how P_i follows
  * @shaper: the link behind, if this queue is to be its bottleneck
@@ -94,6 +96,7 @@ struct zrtt_params {
 	bool ecn;
 	bool split_gso;
 	bool names;
+	bool lanes;
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
 	struct zrtt_shaper_params shaper;
@@ -104,6 +107,7 @@ struct zrtt_params {
  * @ctl: P_b
  * @law: averages and alpha
  * @table: flows
+ * @lanes: what is sparse, and goes first
  * @tick_ns: when the next tick is due
  * @idle_ns: when the queue ran empty, 0 = it is not empty
  * @delay_q8: smoothed sojourn, microseconds, ZRTT_DELAY_FRAC fraction bits
@@ -112,6 +116,7 @@ struct zrtt_vars {
 	struct zrtt_ctl ctl;
 	struct zrtt_law law;
 	struct zrtt_table table;
+	struct zrtt_lanes lanes;
 	u64 tick_ns;
 	u64 idle_ns;
 	u32 delay_q8;
@@ -169,7 +174,7 @@ struct zrtt_arrival {
 
 /**
  * zrtt_params_preset() - the parameters that make a mode
- * @params: set: mode, controller, law, hint policy, handshake
+ * @params: set: mode, controller, law, hint policy, handshake, lanes
  * @mode: enum zrtt_mode
  *
  * The four reproductions share BLUE with the paper's parameters, draw marks at
@@ -180,6 +185,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	params->mode = mode;
 	params->hint = ZRTT_HINT_TRUST;
 	params->handshake = false;
+	params->lanes = false;
 	params->ctl.kind = ZRTT_CTL_BLUE;
 	params->law = (struct zrtt_law_params) {
 		.alpha_kind = ZRTT_ALPHA_FIXED,
@@ -192,6 +198,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	case ZRTT_MODE_ZRTT:
 		params->hint = ZRTT_HINT_CLAMP;
 		params->handshake = true;
+		params->lanes = true;
 		params->ctl.kind = ZRTT_CTL_PI2;
 		params->law = (struct zrtt_law_params) {
 			.alpha_kind = ZRTT_ALPHA_CAPPED,
@@ -312,8 +319,8 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  * zrtt_tick() - what is not per packet: P_b, alpha, averages
  * @params: parameters
  * @vars: state
- * @sojourn_us: age of the packet at the head of the queue, 0 = empty
- * @backlog_pkts: packets queued, segments of GSO packets counted
+ * @sojourn_us: age of the older of the packets at the lanes' heads, 0 = empty
+ * @backlog_pkts: packets in bulk, segments of GSO packets counted
  * @now_ns: clock
  */
 static inline void zrtt_tick(const struct zrtt_params *params,
@@ -343,6 +350,7 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC);
 	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
 	vars->table.due = vars->law.due;
+	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->law.due);
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */
@@ -425,13 +433,18 @@ static inline bool zrtt_learn(const struct zrtt_params *params,
 	return news;
 }
 
-/* The slot of packets that are spoofed in the name of @tag's flow: they have a rate, a
- * penalty and a share of their own.
+/* The slot of packets that are spoofed in the name of @tag's flow @f: they have a rate, a
+ * penalty and a share of their own. As they may be the flow's after all, they stay in order
+ * with the others: in bulk if one is there, and those that follow them as well.
  */
 static noinline __maybe_unused struct zrtt_flow *
-zrtt_flow_spoofed(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch, u32 rnd)
 {
-	return zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
+	struct zrtt_flow *spoofed = zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
+
+	f->bulk_at = (u16)(t->bulk_in + 1);
+	spoofed->bulk_at = (u16)t->bulk_in;
+	return spoofed;
 }
 
 /**
@@ -456,7 +469,7 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 
 	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
 	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
-		f = zrtt_flow_spoofed(&vars->table, pkt->tag, epoch, rnd);
+		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;

@@ -26,6 +26,7 @@ ALGORITHM = [
     "halves.h",
     "controller.h",
     "law.h",
+    "lane.h",
     "shaper.h",
     "zrtt.h",
 ]
