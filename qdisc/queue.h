@@ -13,6 +13,9 @@
 /* Packets above a lowered limit that are dropped for one that leaves: some 10 us. */
 #define ZRTT_TRIM_BATCH		64
 
+/* One of 8 sparse packets has its sojourn measured. */
+#define ZRTT_SPARSE_SAMPLE	7
+
 /* What the queue may hold follows from the parameters and from the link's rate. */
 static void zrtt_derive_limit(struct zrtt_sched_data *q)
 {
@@ -122,20 +125,29 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 	return skb;
 }
 
+/* How long did a sparse packet wait that leaves for the link? */
+static noinline void zrtt_sample_sparse(struct zrtt_sched_data *q, u64 enqueue_ns)
+{
+	u64 us = div_u64(ktime_get_ns() - enqueue_ns, NSEC_PER_USEC);
+	u32 most_us = ZRTT_SOJOURN_MAX_US;
+
+	q->sparse.delay_q8 = zrtt_ewma(q->sparse.delay_q8,
+				       min_t(u64, us, most_us) << ZRTT_DELAY_FRAC,
+				       ZRTT_DELAY_WQ_Q16);
+}
+
 /* A sparse packet leaves for the link. */
 static noinline void zrtt_count_sparse(struct Qdisc *sch, const struct sk_buff *skb)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u64 us = div_u64(ktime_get_ns() - cb->enqueue_ns, NSEC_PER_USEC);
-	u32 most_us = ZRTT_SOJOURN_MAX_US;
+	u32 bytes = qdisc_pkt_len(skb);
 
-	zrtt_sparse_left(&q->vars.lanes, qdisc_pkt_len(skb), sch->q.head);
+	zrtt_sparse_left(&q->vars.lanes, bytes, sch->q.head);
 	q->sparse.pkts += cb->segs;
-	q->sparse.bytes += qdisc_pkt_len(skb);
-	q->sparse.delay_q8 = zrtt_ewma(q->sparse.delay_q8,
-				       min_t(u64, us, most_us) << ZRTT_DELAY_FRAC,
-				       ZRTT_LANE_DELAY_WQ_Q16);
+	q->sparse.bytes += bytes;
+	if (!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE))
+		zrtt_sample_sparse(q, cb->enqueue_ns);
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */

@@ -49,8 +49,6 @@ enum zrtt_lane {
 
 #define ZRTT_LANE_BYTES_MAX	(1U << 29)	/* no rate per epoch is taken for more */
 
-#define ZRTT_LANE_DELAY_WQ_Q16	4096	/* smoothed sojourn: 1/16 per packet */
-
 /**
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
  * @rate: what a sparse flow sends less than, bytes per epoch, 0 = there is one lane
