@@ -124,22 +124,20 @@ static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_bu
 		zrtt_strip(skb, q, &q->seen.p);
 }
 
-/* Queue a packet of a flow that sends little. Where such flows have more than their part
- * of the link, known ones go to bulk, and what is new is dropped: it may be a flood.
- */
+/* Queue a packet of a flow that sends little: nothing marks it. */
 static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free,
+					struct sk_buff **to_free, enum zrtt_lane lane,
 					struct zrtt_flow *flow, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (full && !sch->q.head)
-		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_SPARSE, segs);
+	if (lane == ZRTT_LANE_NONE || (full && !sch->q.head))
+		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
 	zrtt_idle_end(&q->vars);
-	zrtt_push(skb, sch, ZRTT_LANE_SPARSE, flow, segs, q->clock.ns);
+	zrtt_push(skb, sch, lane, flow, segs, q->clock.ns);
 	if (full)
 		zrtt_make_room(sch, to_free);
 	return NET_XMIT_SUCCESS;
@@ -166,12 +164,10 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
-	if (lane == ZRTT_LANE_SPARSE) {
-		if (likely(!zrtt_sparse_waits(sch, q->clock.ns)))
-			return zrtt_enqueue_sparse(skb, sch, to_free, flow, segs);
-		if (!flow->live)
-			return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_SPARSE, segs);
-	}
+	if (lane != ZRTT_LANE_BULK)
+		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
+	if (lane != ZRTT_LANE_BULK)
+		return zrtt_enqueue_sparse(skb, sch, to_free, lane, flow, segs);
 	if (unlikely(zrtt_full(q, skb->truesize)))
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
@@ -302,10 +298,10 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 
 	lane = zrtt_next_lane(sch);
 	skb = zrtt_pull(sch, lane);
-	if (lane == ZRTT_LANE_SPARSE)
-		zrtt_count_sparse(sch, skb);
-	else
+	if (lane == ZRTT_LANE_BULK)
 		zrtt_bulk_left(&q->vars.lanes, qdisc_pkt_len(skb));
+	else
+		zrtt_count_sparse(sch, skb);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());

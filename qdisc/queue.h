@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The two lanes, both FIFOs: what joins them, leaves them, and is dropped at their heads;
+ * The lanes, all FIFOs: what joins them, leaves them, and is dropped at their heads;
  * their limits.
  */
 #ifndef _ZRTT_QUEUE_H
@@ -30,6 +30,16 @@ static bool zrtt_full(const struct zrtt_sched_data *q, u32 truesize)
 	       ((u64)q->memory + truesize > q->params.memory_limit && q->backlog_pkts);
 }
 
+static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
+							     enum zrtt_lane lane)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (lane == ZRTT_LANE_BULK)
+		return &sch->q;
+	return lane == ZRTT_LANE_SPARSE ? &q->sparse.q : &q->sparse.returning;
+}
+
 /* Queue a packet of @flow that came at @now_ns and stands for @segs of them. */
 static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 				     enum zrtt_lane lane, struct zrtt_flow *flow,
@@ -37,6 +47,7 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	u32 after;
 
 	cb->enqueue_ns = now_ns;
 	cb->segs = segs;
@@ -44,80 +55,93 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
-	if (lane == ZRTT_LANE_BULK) {
-		zrtt_flow_join_bulk(&q->vars.table, flow);
+	after = zrtt_lane_join(&q->vars.table, flow, lane);
+	if (lane == ZRTT_LANE_BULK)
 		return qdisc_enqueue_tail(skb, sch);
-	}
-	zrtt_flow_join_sparse(&q->vars.table, flow);
+	if (lane == ZRTT_LANE_RETURNING)
+		cb->after = after;
 	q->sparse.backlog_pkts += segs;
-	__qdisc_enqueue_tail(skb, &q->sparse.q);
+	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
 	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
 	return NET_XMIT_SUCCESS;
 }
 
 /* Is there a packet in a lane? One that a parent has peeked at counts in qlen, but is in
- * neither.
+ * none.
  */
 static bool zrtt_any_queued(const struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return sch->q.head || q->sparse.q.head;
+	return sch->q.head || q->sparse.backlog_pkts;
 }
 
 /* Is there more than one? */
 static bool zrtt_many_queued(const struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_passage *bulk = &q->vars.table.bulk;
 
-	return sch->q.head != sch->q.tail || q->sparse.q.head != q->sparse.q.tail ||
-	       (sch->q.head && q->sparse.q.head);
+	return bulk->in - bulk->out + q->sparse.q.qlen + q->sparse.returning.qlen > 1;
 }
 
-/* The lane whose head came first; sparse of two that came at once. */
-static enum zrtt_lane zrtt_older_lane(const struct Qdisc *sch)
+/* The head of a lane, or NULL; of the returning lane, once it may leave. */
+static struct sk_buff *zrtt_head(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct sk_buff *bulk = sch->q.head, *sparse = q->sparse.q.head;
+	struct sk_buff *head = zrtt_lane_list(sch, lane)->head;
 
-	if (likely(!sparse))
+	if (lane == ZRTT_LANE_RETURNING && head && sch->q.head &&
+	    (s32)(q->vars.table.bulk.out - zrtt_cb(head)->after) < 0)
+		return NULL;
+	return head;
+}
+
+/* The lane that is served next as far as sparse flows go: none of them has a packet that
+ * may leave if it is bulk.
+ */
+static enum zrtt_lane zrtt_sparse_lane(struct Qdisc *sch)
+{
+	if (zrtt_head(sch, ZRTT_LANE_RETURNING))
+		return ZRTT_LANE_RETURNING;
+	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+}
+
+/* The lane whose head came first; not bulk if two came at once. */
+static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
+{
+	enum zrtt_lane lane = zrtt_sparse_lane(sch);
+	const struct sk_buff *bulk = sch->q.head;
+
+	if (lane != ZRTT_LANE_BULK && bulk &&
+	    zrtt_cb(bulk)->enqueue_ns < zrtt_cb(zrtt_head(sch, lane))->enqueue_ns)
 		return ZRTT_LANE_BULK;
-	return bulk && zrtt_cb(bulk)->enqueue_ns < zrtt_cb(sparse)->enqueue_ns ?
-	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
+	return lane;
 }
 
 /* The lane that is served next. */
-static __always_inline enum zrtt_lane zrtt_next_lane(const struct Qdisc *sch)
+static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!q->sparse.q.head))
+	if (likely(!q->sparse.backlog_pkts))
 		return ZRTT_LANE_BULK;
-	return zrtt_lanes_led(&q->vars.lanes) ? zrtt_older_lane(sch) : ZRTT_LANE_SPARSE;
-}
-
-/* The head of a lane, or NULL. */
-static __always_inline struct sk_buff *zrtt_head(const struct Qdisc *sch, enum zrtt_lane lane)
-{
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	return lane == ZRTT_LANE_BULK ? sch->q.head : q->sparse.q.head;
+	return zrtt_lanes_led(&q->vars.lanes) ? zrtt_older_lane(sch) : zrtt_sparse_lane(sch);
 }
 
 /* Take the head of a lane, which is not empty. */
 static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_lane lane)
 {
+	struct sk_buff *skb = __qdisc_dequeue_head(zrtt_lane_list(sch, lane));
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
 
-	if (lane == ZRTT_LANE_BULK) {
-		skb = __qdisc_dequeue_head(&sch->q);
-		q->vars.table.bulk_out++;
+	if (likely(lane == ZRTT_LANE_BULK)) {
+		q->vars.table.bulk.out++;
 	} else {
-		skb = __qdisc_dequeue_head(&q->sparse.q);
-		sch->q.qlen--;
+		q->vars.table.returning.out += lane == ZRTT_LANE_RETURNING;
 		q->sparse.backlog_pkts -= zrtt_cb(skb)->segs;
+		sch->q.qlen--;
 	}
 	qdisc_qstats_backlog_dec(sch, skb);
 	q->backlog_pkts -= zrtt_cb(skb)->segs;
@@ -151,20 +175,42 @@ static noinline void zrtt_count_sparse(struct Qdisc *sch, const struct sk_buff *
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
-static u64 zrtt_head_age_ns(const struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
 	const struct sk_buff *head = zrtt_head(sch, lane);
 
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* Does sparse have more than its part of the link, and wait for half of what bulk may? */
-static noinline bool zrtt_sparse_waits(const struct Qdisc *sch, u64 now_ns)
+/* Do packets of sparse flows wait for half of what bulk may? Then they have more than
+ * their part of the link.
+ */
+static bool zrtt_sparse_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return zrtt_head_age_ns(sch, ZRTT_LANE_SPARSE, now_ns) >
+	return zrtt_head_age_ns(sch, lane, now_ns) >
 	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
+}
+
+/* The lane of a packet that is not to join bulk, when these lanes may be full: known flows
+ * go to bulk, or stay where they came back to. What is new may be a flood, and is refused.
+ */
+static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buff *skb,
+					  const struct zrtt_flow *flow, enum zrtt_lane lane,
+					  u64 now_ns)
+{
+	bool fits = qdisc_pkt_len(skb) <= ZRTT_LANE_SMALL && !zrtt_cb(skb)->times;
+
+	if (lane == ZRTT_LANE_SPARSE) {
+		if (likely(!zrtt_sparse_waits(sch, lane, now_ns)))
+			return lane;
+		if (!flow->live)
+			return ZRTT_LANE_NONE;
+		fits = fits && flow->returned;
+	}
+	return fits && !zrtt_sparse_waits(sch, ZRTT_LANE_RETURNING, now_ns) ?
+	       ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
 }
 
 /* A packet of @segs was dropped, or is not queued. */
@@ -172,7 +218,7 @@ static void zrtt_count_drop(struct zrtt_sched_data *q, enum zrtt_lane lane, u32 
 			    u64 *count)
 {
 	*count += segs;
-	if (lane == ZRTT_LANE_SPARSE)
+	if (lane != ZRTT_LANE_BULK)
 		q->sparse.drops += segs;
 }
 
@@ -207,8 +253,10 @@ static void zrtt_purge(struct Qdisc *sch)
 	q->backlog_pkts = 0;
 	q->sparse.backlog_pkts = 0;
 	q->memory = 0;
-	q->vars.table.bulk_out = q->vars.table.bulk_in;
+	q->vars.table.bulk.out = q->vars.table.bulk.in;
+	q->vars.table.returning.out = q->vars.table.returning.in;
 	__qdisc_reset_queue(&q->sparse.q);
+	__qdisc_reset_queue(&q->sparse.returning);
 	qdisc_reset_queue(sch);
 }
 
@@ -225,7 +273,7 @@ static bool zrtt_trim(struct Qdisc *sch)
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : ZRTT_LANE_SPARSE,
+			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_sparse_lane(sch),
 				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;

@@ -61,9 +61,10 @@ struct zrtt_departures {
 };
 
 /**
- * struct zrtt_sparse - the sparse lane, packets counted with the segments of GSO packets
- * @q: its packets
- * @backlog_pkts: number of them
+ * struct zrtt_sparse - sparse flows, packets counted with the segments of GSO packets
+ * @q: the sparse lane
+ * @returning: the returning lane
+ * @backlog_pkts: packets in both
  * @pkts: those that left for the link
  * @bytes: bytes of these
  * @drops: packets dropped that were in it, or to join it
@@ -72,6 +73,7 @@ struct zrtt_departures {
  */
 struct zrtt_sparse {
 	struct qdisc_skb_head q;
+	struct qdisc_skb_head returning;
 	u32 backlog_pkts;
 	u64 pkts;
 	u64 bytes;
@@ -84,7 +86,7 @@ struct zrtt_sparse {
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
- * @sparse: the lane that goes first; the other one is Qdisc.q, whose qlen counts both
+ * @sparse: the lanes that go first; bulk is Qdisc.q, whose qlen counts all
  * @net: connections that are timed by timestamps, NULL = timestamps are off
  * @names: addresses of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
@@ -142,12 +144,16 @@ enum zrtt_timing {
  * struct zrtt_skb_cb - what a queued packet carries
  * @enqueue_ns: when it came
  * @tag: with @times, hash of the flow or of the connection
+ * @after: in the returning lane, the number of the packet that leaves bulk before it
  * @segs: packets it counts for
  * @times: enum zrtt_timing
  */
 struct zrtt_skb_cb {
 	u64 enqueue_ns;
-	u32 tag;
+	union {
+		u32 tag;
+		u32 after;
+	};
 	u16 segs;
 	u8 times;
 };

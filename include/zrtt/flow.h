@@ -104,8 +104,10 @@ enum zrtt_syn {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @bulk_at: number of its last packet that joined the bulk lane, low bits
+ * @last: number of its last packet that joined the bulk lane, or with @returned the
+ *	returning lane, low bits
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
+ * @returned: it came back from the bulk lane, see lane.h
  * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
  * @source: enum zrtt_rtt_source of @rtt_us
@@ -139,8 +141,9 @@ struct zrtt_flow {
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	u16 bulk_at;
-	u8 age:6;
+	u16 last;
+	u8 age:5;
+	u8 returned:1;
 	u8 hit:1;
 	u8 counts:1;
 	u8 source:3;
@@ -188,7 +191,8 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->weight_q16 = ZRTT_Q16_ONE;
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-	f->bulk_at = 0;
+	f->last = 0;
+	f->returned = 0;
 	f->age = 0;
 	f->hit = 0;
 	f->counts = 0;

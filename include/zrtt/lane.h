@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Two FIFOs in place of one. The sparse lane takes flows that send less than their due, in
+ * FIFOs in place of one. The sparse lane takes flows that send less than their due, in
  * small bursts: new flows, ACKs, queries, voice, games. It is served first, within a bound;
  * all other packets are in the bulk lane. There is no queue per flow.
  *
  * No flow's packets change places. From sparse to bulk a flow may go at any time: bulk goes
  * first only where its head is the older one. From bulk to sparse it goes once its last
- * packet has left bulk, zrtt_flow_in_bulk().
+ * packet has left bulk. A flow of small packets need not pause for that: until then they
+ * join the returning lane, whose head waits for the last packet of its flow in bulk, and
+ * then goes before sparse.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -20,7 +22,8 @@
 enum zrtt_lane {
 	ZRTT_LANE_SPARSE,
 	ZRTT_LANE_BULK,
-	ZRTT_LANES,
+	ZRTT_LANE_RETURNING,	/* to tc, a part of sparse */
+	ZRTT_LANE_NONE,		/* the packet is refused */
 };
 
 /* What a sparse flow may send in an epoch beside its rate: three full packets. More lets a
@@ -53,14 +56,14 @@ enum zrtt_lane {
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
  * @rate: what a sparse flow sends less than, bytes per epoch, 0 = there is one lane
  * @small_rate: the same of small packets, if that is more
- * @bytes: what left the sparse lane in this epoch
+ * @small_bytes: what left the sparse lane in small packets in this epoch
  * @lead: how far sparse may get ahead of bulk, bytes, if above ZRTT_LANE_LEAD
  * @ahead: how far it is, up to twice that
  */
 struct zrtt_lanes {
 	u32 rate;
 	u32 small_rate;
-	u32 bytes;
+	u32 small_bytes;
 	u32 lead;
 	u32 ahead;
 };
@@ -83,9 +86,10 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 
 	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
 	part = most >> ZRTT_LANE_SMALL_SHIFT;
-	part = part > lanes->bytes ? (part - lanes->bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
+	part = part > lanes->small_bytes ?
+	       (part - lanes->small_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
 	lanes->small_rate = part > due ? part : due;
-	lanes->bytes = 0;
+	lanes->small_bytes = 0;
 }
 
 /**
@@ -101,16 +105,47 @@ static inline enum zrtt_lane zrtt_lane_of(const struct zrtt_lanes *lanes,
 					  const struct zrtt_flow *f, u32 bytes,
 					  u64 now_ns)
 {
+	bool small = bytes <= ZRTT_LANE_SMALL;
 	u32 rate = lanes->rate, elapsed_q16;
 
-	if (bytes <= ZRTT_LANE_SMALL && rate && rate < lanes->small_rate)
+	if (small && rate && rate < lanes->small_rate)
 		rate = lanes->small_rate;
-	if (f->rate >= rate || zrtt_flow_in_bulk(t, f))
+	if (f->rate >= rate)
 		return ZRTT_LANE_BULK;
 	elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 		      (f->epoch << ZRTT_Q16);
-	return f->bytes <= ZRTT_LANE_BURST + (u64)zrtt_mul_q16(rate, elapsed_q16) ?
-	       ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+	if (f->bytes > ZRTT_LANE_BURST + (u64)zrtt_mul_q16(rate, elapsed_q16))
+		return ZRTT_LANE_BULK;
+	if (zrtt_flow_in_bulk(t, f) || zrtt_flow_returning(t, f))
+		return small ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
+	return ZRTT_LANE_SPARSE;
+}
+
+/**
+ * zrtt_lane_join() - a packet joins a lane
+ * @t: flow table
+ * @f: its flow
+ * @lane: the lane that zrtt_lane_of() said, or bulk
+ *
+ * Return: in the returning lane, the number of the packet that is to leave bulk before it.
+ */
+static inline u32 zrtt_lane_join(struct zrtt_table *t, struct zrtt_flow *f,
+				 enum zrtt_lane lane)
+{
+	u32 after = t->bulk.out;
+
+	if (likely(lane == ZRTT_LANE_BULK)) {
+		f->last = (u16)++t->bulk.in;
+	} else if (lane == ZRTT_LANE_SPARSE) {
+		/* none is in bulk; that is still so when numbers have come round */
+		f->last = (u16)t->bulk.out;
+	} else {
+		if (zrtt_flow_in_bulk(t, f))
+			after = zrtt_flow_bulk_last(t, f);
+		f->last = (u16)++t->returning.in;
+	}
+	f->returned = lane == ZRTT_LANE_RETURNING;
+	return after;
 }
 
 /* How far sparse may get ahead of bulk, bytes. */
@@ -130,7 +165,8 @@ static inline void zrtt_sparse_left(struct zrtt_lanes *lanes, u32 bytes, bool bu
 {
 	u32 most = 2 * zrtt_lanes_lead(lanes);
 
-	lanes->bytes += bytes;
+	if (bytes <= ZRTT_LANE_SMALL)
+		lanes->small_bytes += bytes;
 	lanes->ahead = bulk_waits ? lanes->ahead + bytes : 0;
 	if (lanes->ahead > most)
 		lanes->ahead = most;

@@ -39,6 +39,16 @@
 #define ZRTT_UPDATE_EPOCHS	8
 
 /**
+ * struct zrtt_passage - packets that passed a lane
+ * @in: how many joined it; that is the number of the last one, too
+ * @out: how many left it, to be sent or dropped
+ */
+struct zrtt_passage {
+	u32 in;
+	u32 out;
+};
+
+/**
  * struct zrtt_table - the flow table and what its live flows sum up to
  * @slots: @mask + 1 slots, ZRTT_WAYS to a bucket, owned by the caller
  * @mask: number of slots - 1
@@ -58,10 +68,9 @@
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
- * @bulk_in: packets that joined the bulk lane, see lane.h
- * @bulk_out: packets that left it, to be sent or dropped
- * @bulk_lost: @bulk_in when a flow that may have packets there lost its slot; @bulk_out or
- *	more if some of these packets are still there
+ * @bulk: packets of the bulk lane
+ * @returning: packets of the returning lane
+ * @lost: @bulk.in when a flow that may have had packets in one of them lost its slot
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
@@ -81,45 +90,50 @@ struct zrtt_table {
 	u64 sum_rtt_us;
 	u32 rtt_avg_us;
 	u64 evicted;
-	u32 bulk_in;
-	u32 bulk_out;
-	u32 bulk_lost;
+	struct zrtt_passage bulk;
+	struct zrtt_passage returning;
+	u32 lost;
 };
+
+/* Is the packet numbered @last, low bits, one of those in a lane? The next one counts as
+ * well, as does any number if there are so many: then it may be.
+ */
+static inline bool zrtt_passage_has(const struct zrtt_passage *lane, u16 last)
+{
+	return (u16)(lane->in + 1 - last) <= lane->in - lane->out;
+}
 
 /* May packets of @f be in the bulk lane? */
 static inline bool zrtt_flow_in_bulk(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	return (u16)(t->bulk_in - f->bulk_at) < t->bulk_in - t->bulk_out;
+	return !f->returned && zrtt_passage_has(&t->bulk, f->last);
 }
 
-/* A packet of @f joins the bulk lane. */
-static inline void zrtt_flow_join_bulk(struct zrtt_table *t, struct zrtt_flow *f)
+/* May packets of @f be in the returning lane? */
+static inline bool zrtt_flow_returning(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	f->bulk_at = (u16)++t->bulk_in;
+	return f->returned && zrtt_passage_has(&t->returning, f->last);
 }
 
-/* A packet of @f joins the sparse lane, as none is in bulk. It may be the next one is when
- * @bulk_at has come round.
- */
-static inline void zrtt_flow_join_sparse(const struct zrtt_table *t, struct zrtt_flow *f)
+/* @f's last packet in bulk, of those that may be there. */
+static inline u32 zrtt_flow_bulk_last(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	f->bulk_at = (u16)t->bulk_out;
+	return t->bulk.in + 1 - (u16)(t->bulk.in + 1 - f->last);
 }
 
-/* @f is about to lose its slot. If packets of it are in bulk, it is a new flow when it comes
+/* @f is about to lose its slot. If packets of it are queued, it is a new flow when it comes
  * back, and must not overtake them.
  */
 static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	if (f->tag && zrtt_flow_in_bulk(t, f))
-		t->bulk_lost = t->bulk_in;
+	if (f->tag && (zrtt_flow_in_bulk(t, f) || zrtt_flow_returning(t, f)))
+		t->lost = t->bulk.in;
 }
 
-/* Packets of a new flow wait for those of flows that were lost. */
+/* The packets of a new flow wait for those of flows that were lost. */
 static inline void zrtt_flow_begin_lane(const struct zrtt_table *t, struct zrtt_flow *f)
 {
-	f->bulk_at = (s32)(t->bulk_lost - t->bulk_out) > 0 ? (u16)t->bulk_lost :
-		     (u16)t->bulk_out;
+	f->last = (s32)(t->lost - t->bulk.out) > 0 ? (u16)t->lost : (u16)t->bulk.out;
 }
 
 /* An empty table of @flows slots, a power of two and ZRTT_WAYS or more. */
@@ -250,8 +264,8 @@ static inline void zrtt_table_tick(struct zrtt_table *t, u32 epoch)
 	u32 epochs = 1 + (t->live >> ZRTT_UPDATE_FLOWS_SHIFT);
 
 	t->update_epochs = epochs < ZRTT_UPDATE_EPOCHS ? epochs : ZRTT_UPDATE_EPOCHS;
-	if ((s32)(t->bulk_lost - t->bulk_out) < 0)
-		t->bulk_lost = t->bulk_out;
+	if ((s32)(t->lost - t->bulk.out) < 0)
+		t->lost = t->bulk.out;
 	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_TICK);
 }
 
@@ -426,7 +440,7 @@ static inline void zrtt_table_resize(struct zrtt_table *t, struct zrtt_table *fr
 	t->newest = ZRTT_NO_SLOT;
 	t->from = from;
 	t->left = from->mask + 1;
-	t->bulk_lost = t->bulk_in;
+	t->lost = t->bulk.in;
 }
 
 /* Move the live flow that was updated last, if its bucket has room: then all live flows

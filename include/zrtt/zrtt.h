@@ -442,8 +442,10 @@ zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch,
 {
 	struct zrtt_flow *spoofed = zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
 
-	f->bulk_at = (u16)(t->bulk_in + 1);
-	spoofed->bulk_at = (u16)t->bulk_in;
+	f->last = (u16)(t->bulk.in + 1);
+	f->returned = false;
+	spoofed->last = (u16)t->bulk.in;
+	spoofed->returned = false;
 	return spoofed;
 }
 
