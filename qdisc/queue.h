@@ -182,34 +182,32 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* Do packets of sparse flows wait for half of what bulk may? Then they have more than
- * their part of the link.
- */
-static bool zrtt_sparse_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
-{
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	return zrtt_head_age_ns(sch, lane, now_ns) >
-	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
-}
-
-/* The lane of a packet that is not to join bulk, when these lanes may be full: known flows
- * go to bulk, or stay where they came back to. What is new may be a flood, and is refused.
+/* The lane of a packet that is not to join bulk, where these lanes wait, as they have more
+ * than their part of the link. Known flows go to bulk, but those of small packets not at
+ * once: they stay where they are, or where they came back to. What is new may be a flood.
  */
 static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buff *skb,
 					  const struct zrtt_flow *flow, enum zrtt_lane lane,
 					  u64 now_ns)
 {
-	bool fits = qdisc_pkt_len(skb) <= ZRTT_LANE_SMALL && !zrtt_cb(skb)->times;
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	bool small = qdisc_pkt_len(skb) <= ZRTT_LANE_SMALL;
+	u64 most_ns = q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 
 	if (lane == ZRTT_LANE_SPARSE) {
-		if (likely(!zrtt_sparse_waits(sch, lane, now_ns)))
+		u64 age_ns = zrtt_head_age_ns(sch, lane, now_ns);
+
+		if (likely(age_ns <= most_ns))
 			return lane;
 		if (!flow->live)
-			return ZRTT_LANE_NONE;
-		fits = fits && flow->returned;
+			return zrtt_lanes_spill(&q->vars.lanes, qdisc_pkt_len(skb)) ?
+			       ZRTT_LANE_BULK : ZRTT_LANE_NONE;
+		if (small && age_ns <= 2 * most_ns)
+			return lane;
+		small = small && flow->returned;
 	}
-	return fits && !zrtt_sparse_waits(sch, ZRTT_LANE_RETURNING, now_ns) ?
+	return small && !zrtt_cb(skb)->times &&
+	       zrtt_head_age_ns(sch, ZRTT_LANE_RETURNING, now_ns) <= most_ns ?
 	       ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
 }
 

@@ -57,6 +57,7 @@ enum zrtt_lane {
  * @rate: what a sparse flow sends less than, bytes per epoch, 0 = there is one lane
  * @small_rate: the same of small packets, if that is more
  * @small_bytes: what left the sparse lane in small packets in this epoch
+ * @spilt: what went to bulk of new flows in this epoch, bytes
  * @lead: how far sparse may get ahead of bulk, bytes, if above ZRTT_LANE_LEAD
  * @ahead: how far it is, up to twice that
  */
@@ -64,6 +65,7 @@ struct zrtt_lanes {
 	u32 rate;
 	u32 small_rate;
 	u32 small_bytes;
+	u32 spilt;
 	u32 lead;
 	u32 ahead;
 };
@@ -90,6 +92,7 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	       (part - lanes->small_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
 	lanes->small_rate = part > due ? part : due;
 	lanes->small_bytes = 0;
+	lanes->spilt = 0;
 }
 
 /**
@@ -158,6 +161,17 @@ static inline u32 zrtt_lanes_lead(const struct zrtt_lanes *lanes)
 static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes)
 {
 	return unlikely(lanes->ahead > zrtt_lanes_lead(lanes));
+}
+
+/* May a packet of @bytes of a new flow go to bulk, as sparse is full? A burst may, a flood
+ * would leave nothing of bulk.
+ */
+static inline bool zrtt_lanes_spill(struct zrtt_lanes *lanes, u32 bytes)
+{
+	if (lanes->spilt > zrtt_lanes_lead(lanes))
+		return false;
+	lanes->spilt += bytes;
+	return true;
 }
 
 /* A packet of @bytes left sparse, while bulk waited or not. */
