@@ -31,15 +31,16 @@ enum zrtt_lane {
  */
 #define ZRTT_LANE_BURST		(3 * 1514)
 
-/* A sparse flow sends at most half of the due share, or this much in an epoch, 361 kbit/s,
- * until that is known. With three quarters, TCP flows that should be marked go unmarked.
+/* A sparse flow sends at most the due share, or half of it while it is hit: a transfer that
+ * is marked at its due share, and backs off, must not go unmarked until it is back there.
+ * Until the due share is known this much, 361 kbit/s.
  */
 #define ZRTT_LANE_RATE		(4 * 1514)
 
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
- * games do not wait among hundreds of transfers; what they have in all beyond that is
- * bounded: each may have an eighth of what sparse traffic leaves of an eighth of the link.
+ * games do not wait among hundreds of transfers: each flow may have an eighth of what small
+ * packets leave of an eighth of the link.
  */
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
@@ -73,7 +74,7 @@ struct zrtt_lanes {
 /* The due share is @due bytes per epoch, 0 = not known: what is sparse follows. */
 static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 due)
 {
-	lanes->rate = !on ? 0 : due ? due / 2 + 1 : ZRTT_LANE_RATE;
+	lanes->rate = !on ? 0 : due ? due : ZRTT_LANE_RATE;
 }
 
 /**
@@ -109,9 +110,9 @@ static inline enum zrtt_lane zrtt_lane_of(const struct zrtt_lanes *lanes,
 					  u64 now_ns)
 {
 	bool small = bytes <= ZRTT_LANE_SMALL;
-	u32 rate = lanes->rate, elapsed_q16;
+	u32 rate = lanes->rate >> f->hit, elapsed_q16;
 
-	if (small && rate && rate < lanes->small_rate)
+	if (small && lanes->rate && rate < lanes->small_rate)
 		rate = lanes->small_rate;
 	if (f->rate >= rate)
 		return ZRTT_LANE_BULK;
