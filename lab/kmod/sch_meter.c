@@ -342,13 +342,15 @@ static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
 						  q->stats.packets_out, per_mille);
 }
 
-/* What is longer than the histogram is as long as the longest. */
+/* Of the last bucket, which has no upper edge, and of the longest: the longest. */
 static u32 meter_thin_percentile_us(const struct meter_thin *thin, u32 per_mille)
 {
 	u32 edge = meter_percentile(thin->histogram, METER_THIN_BUCKETS,
 				    thin->stats.packets_out, per_mille);
 
-	return edge < METER_THIN_BUCKETS ? edge * METER_THIN_BUCKET_US : thin->stats.max_us;
+	if (edge == METER_THIN_BUCKETS)
+		return thin->stats.max_us;
+	return min(edge * METER_THIN_BUCKET_US, thin->stats.max_us);
 }
 
 static void meter_fill_thin(const struct meter_thin *thin, struct tc_meter_thin *st)

@@ -116,3 +116,15 @@ class ThinResult:
     def loss(self) -> float:
         """Share of what was sent."""
         return self.lost / self.sent if self.sent else 0.0
+
+    def packed(self) -> str:
+        """As a word, for a table."""
+        counts = f"{self.name}:{self.streams}:{self.sent}:{self.lost}"
+        figures = (self.mbps, self.mean_ms, self.p95_ms, self.p99_ms, self.max_ms)
+        return ":".join([counts, *(f"{figure:.6g}" for figure in figures)])
+
+    @classmethod
+    def unpacked(cls, word: str) -> ThinResult:
+        """Reads what packed() made. Raises ValueError."""
+        name, *parts = word.split(":")
+        return cls(name, *map(int, parts[:3]), *map(float, parts[3:]))

@@ -160,6 +160,7 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         cross_goodputs_mbps=_goodputs(done.cross),
         victim_mbps=fmean(s.victim_mbps for s in done.spoof) if done.spoof else math.nan,
         limit_drops=_limit_drops(done),
+        thin=";".join(thin.packed() for thin in done.thin),
     )
 
 
