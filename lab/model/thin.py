@@ -12,6 +12,8 @@ from enum import StrEnum
 
 from lab.model.options import ScenarioError
 
+HEADER_BYTES = 42
+"""Ethernet 14, IPv4 20, UDP or ICMP 8."""
 NS_PER_MS = 10**6
 MAX_STREAMS = 50
 """Of a class."""
@@ -69,6 +71,11 @@ class Thin:
     def packets_per_s(self) -> float:
         """Of all its streams."""
         return self.streams * 1e9 / self.shape.interval_ns
+
+    @property
+    def wire_bps(self) -> float:
+        """About what all its streams send, headers counted."""
+        return self.packets_per_s * 8 * (self.shape.payload_bytes + HEADER_BYTES)
 
     @classmethod
     def parse(cls, text: str) -> Thin:
