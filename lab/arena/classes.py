@@ -17,6 +17,7 @@ def _udp_share(scenario: Scenario) -> float:
 
 
 def _alone(scenario: Scenario) -> bool:
+    """Whether thin traffic is all that there is beside the long flows."""
     others = (scenario.churn, scenario.reverse, scenario.udp, scenario.steps, scenario.starts_s,
               scenario.stops_s, scenario.cross_rtts_ms)  # fmt: skip
     return not any(others)
@@ -44,6 +45,7 @@ CLASSES: dict[str, Callable[[Scenario], bool]] = {
     "thick UDP": lambda s: _udp_share(s) > THICK,
     "steps, traces": lambda s: s.steps != (),
     "join, leave": lambda s: any(s.starts_s) or s.stops_s != (),
+    "thin traffic": lambda s: s.thin != (),
     "two hops": lambda s: s.hops > 1,
 }
 """A scenario may be of several."""

@@ -48,8 +48,15 @@ OF_RUN = (
            _only, ".2f", None, _unless_known),
     Column("TCP/due", "what TCP got beside UDP that asks for more than its share, to its "
            "max-min fair share", "tcp_of_due", _only, ".1%", max, _unless_known),
+    Column("thin p99, ms", "sojourn of calls, games, queries and pings, the worst of them",
+           "thin_p99_ms", _only, ".2f", min, _unless_known),
 )  # fmt: skip
 
+_THIN = (
+    Column("thin p99, ms", "sojourn of calls, games, queries and pings, the worst of them; median "
+           "of the scenarios", "thin_p99_ms", median, ".2f", min, _unless_known),
+    Column("most", "of the scenarios", "thin_p99_ms", max, ".1f", min, _unless_known),
+)  # fmt: skip
 _BEHIND = (
     Column(f"behind {JAIN_BEHIND}", "scenarios in which its Jain's index is below that of the "
            "better of fq_codel and cake by more than that", "jain_lead", _below(-JAIN_BEHIND),
@@ -84,6 +91,7 @@ OF_QDISC = (
     _USED_BEHIND,
     Column("p95, ms", "median of the scenarios", "sojourn_p95_ms", median, ".1f", min),
     *_OTHERS,
+    *_THIN,
 )
 OF_CLASS = (
     Column("Jain, mean", "of the class", "jain", fmean, ".4f"),
@@ -95,4 +103,15 @@ OF_CLASS = (
            fmean, "+z.2%"),
     _USED_BEHIND,
     *_OTHERS,
+    *_THIN,
 )  # fmt: skip
+OF_THIN = (
+    Column("mean, ms", "sojourn, median of the scenarios", "mean_ms", median, ".2f"),
+    Column("p95, ms", "likewise", "p95_ms", median, ".2f"),
+    Column("p99, ms", "likewise", "p99_ms", median, ".2f"),
+    Column("worst p99, ms", "of the scenarios", "p99_ms", max, ".1f"),
+    Column("max, ms", "of all packets", "max_ms", max, ".1f"),
+    Column("lost", "mean of the scenarios", "loss", fmean, ".2%"),
+    Column("worst", "of the scenarios", "loss", max, ".1%"),
+)
+"""Of a class of thin traffic over a qdisc."""

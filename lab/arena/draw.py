@@ -18,6 +18,7 @@ from typing import Any
 from lab.arena import cost
 from lab.model.grid import FIELDS, Options
 from lab.model.scenario import Scenario
+from lab.model.thin import Kind, parse_thin
 from lab.net import traffic_spec
 
 RATES_BPS = (500_000, 2_000_000_000)
@@ -43,6 +44,11 @@ ONE_RTT = 0.15
 """Of the scenarios have one RTT,"""
 ANY_RTT = 0.5
 """and so many RTTs from the whole range; the others from a part of it."""
+
+THIN = 0.4
+"""Of the scenarios have thin traffic, drawn apart so that it changes nothing else,"""
+THIN_SHARE = 0.1
+"""and it has at most that share of the link."""
 
 BUDGET_S = 20.0
 """Of processor time for a run, by lab.arena.cost."""
@@ -324,6 +330,18 @@ def _attempt(chance: Chance, rate_bps: float) -> Options | None:
     return options | {"warmup": str(warmup_s), "duration": str(total_s - warmup_s)}
 
 
+def _thin(chance: Chance, rate_bps: float) -> dict[str, Any]:
+    """Calls, games, queries and pings, each if it finds room in a share of the slowest rate."""
+    left, found = rate_bps * THIN_SHARE, []
+    for kind in chance.sample(list(Kind), chance.randint(1, len(Kind))):
+        wanted = f"{kind}*{chance.log_integer(1, 8)}"
+        (thin,) = parse_thin(wanted)
+        if thin.wire_bps <= left:
+            left -= thin.wire_bps
+            found.append(wanted)
+    return {"thin": ",".join(found)} if found else {}
+
+
 def draw(arena: int, number: int) -> Drawn:
     """Scenario number NUMBER, from 1 on, of the arena with that seed."""
     chance = Chance(f"arena {arena} {number}")
@@ -331,4 +349,8 @@ def draw(arena: int, number: int) -> Drawn:
     rate_bps = chance.log_uniform(*RATES_BPS)
     while not (options := _attempt(chance, rate_bps)):
         pass
+    thin = Chance(f"thin {arena} {number}")
+    if thin.happens(THIN):
+        slowest = min(phase.rate_bps for phase in scenario_of(options).phases)
+        options |= _thin(thin, slowest)
     return Drawn(arena, number, {name: options[name] for name in FIELDS if name in options}, seed)

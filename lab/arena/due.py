@@ -53,8 +53,8 @@ class Dues:
 def dues(scenario: Scenario) -> Dues:
     """The fair shares of a scenario's TCP flows.
 
-    Short flows and ACKs claim nothing here: there are others in each moment, and they ask
-    for little. Where there is no TCP flow for a while, nothing is due in that time.
+    Short flows, thin traffic and ACKs claim nothing here: there are others in each moment, and
+    they ask for little. Where there is no TCP flow for a while, nothing is due in that time.
     """
     moments = {scenario.warmup_s, scenario.total_s}
     moments |= {phase.from_s for phase in scenario.phases} | set(scenario.starts_s)

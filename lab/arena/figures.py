@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from lab.arena.due import dues
 from lab.arena.plan import Scenario
 from lab.model.grid import Point
+from lab.model.thin import Kind, ThinResult
 from lab.results.result import jain
 from lab.results.table import Row
 
@@ -43,6 +44,8 @@ class Figures:
     """Mean goodput of a flow the other way."""
     tcp_of_due: float
     """What TCP got to what it was due beside UDP; nan if no UDP asks for more than its share."""
+    thin: tuple[ThinResult, ...] = ()
+    """Calls, games, queries, pings: those of them that there are."""
     jain_lead: float = math.nan
     """Jain's index less that of the better rival: below 0 if behind."""
     utilisation_lead: float = math.nan
@@ -51,6 +54,11 @@ class Figures:
     """Completion time to that of the better rival: below 1 if sooner."""
     reverse_ratio: float = math.nan
     """Goodput the other way to that of the better rival: below 1 if less."""
+
+    @property
+    def thin_p99_ms(self) -> float:
+        """Sojourn of the worst class of thin traffic; nan if there is none."""
+        return max((thin.p99_ms for thin in self.thin), default=math.nan)
 
     @property
     def loss(self) -> float:
@@ -78,6 +86,7 @@ def of_run(number: int, point: Point, row: Row) -> Figures:
         short_unfinished=row.short_unfinished if scenario.churn else math.nan,
         reverse_mbps=row.reverse_mean_mbps,
         tcp_of_due=row.tcp_share / due.tcp if due.contested and due.tcp else math.nan,
+        thin=tuple(row.thin_classes),
     )
 
 
@@ -145,3 +154,14 @@ def by_qdisc(found: Sequence[Bout]) -> dict[str, list[Figures]]:
         for name, one in bout.figures.items():
             runs[name].append(one)
     return {name: own for name, own in runs.items() if own}
+
+
+def by_thin(found: Sequence[Bout]) -> dict[str, list[ThinResult]]:
+    """Thin traffic of all runs, by class and qdisc."""
+    runs = by_qdisc(found)
+    made = {
+        f"{kind} {name}": [thin for one in own for thin in one.thin if thin.name == kind]
+        for kind in Kind
+        for name, own in runs.items()
+    }
+    return {name: own for name, own in made.items() if own}

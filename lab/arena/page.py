@@ -9,8 +9,8 @@ from html import escape
 
 from lab.arena import report
 from lab.arena.classes import by_class
-from lab.arena.columns import OF_CLASS, OF_QDISC, OF_RUN
-from lab.arena.figures import RIVALS, Bout, Figures, by_qdisc
+from lab.arena.columns import OF_CLASS, OF_QDISC, OF_RUN, OF_THIN
+from lab.arena.figures import RIVALS, Bout, Figures, by_qdisc, by_thin
 from lab.html import page, tables
 from lab.results.table import Row
 
@@ -58,6 +58,8 @@ def render(found: Sequence[Bout], rows: Sequence[Row]) -> str:
         '<h2 id="sum">In sum</h2>',
         tables.summary(by_qdisc(found), OF_QDISC),
     ]
+    if thin := by_thin(found):
+        body += ["<h2>Thin traffic</h2>", tables.summary(thin, OF_THIN, "class")]
     for name in report.all_judged(found):
         body += [
             f"<h2>{escape(name)} by class</h2>",

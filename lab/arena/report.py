@@ -6,9 +6,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import fmean
+from typing import Any
 
 from lab.arena.classes import by_class
-from lab.arena.columns import OF_CLASS, OF_QDISC, OF_RUN
+from lab.arena.columns import OF_CLASS, OF_QDISC, OF_RUN, OF_THIN
 from lab.arena.figures import (
     JAIN_BEHIND,
     JAIN_FAR_BEHIND,
@@ -18,6 +19,7 @@ from lab.arena.figures import (
     Bout,
     Figures,
     by_qdisc,
+    by_thin,
 )
 from lab.arena.plan import Scenario
 from lab.html.tables import Column
@@ -57,7 +59,7 @@ def describe(scenario: Scenario) -> str:
         parts += options["step"]
     parts += [f"UDP {stream}" for stream in options.get("udp", ())]
     parts += [
-        f"{name} {options[name]}" for name in ("churn", "reverse", "hops") if name in options
+        f"{name} {options[name]}" for name in ("churn", "reverse", "hops", "thin") if name in options
     ]
     joining = sum(start > 0 for start in made.starts_s) * made.sessions
     leaving = sum(stop is not None for stop in made.stops_s) * made.sessions
@@ -78,7 +80,7 @@ def scenarios(plan: Iterable[Scenario]) -> str:
     )
 
 
-def _told(columns: Sequence[Column], figures: Sequence[Figures]) -> list[Column]:
+def _told(columns: Sequence[Column], figures: Sequence[Any]) -> list[Column]:
     return [column for column in columns if column.tells(figures)]
 
 
@@ -111,7 +113,7 @@ def _by_scenario(found: Sequence[Bout]) -> list[str]:
     return made
 
 
-def _in_sum(runs: Mapping[str, Sequence[Figures]], of: Sequence[Column],
+def _in_sum(runs: Mapping[str, Sequence[Any]], of: Sequence[Column],
             name: str) -> list[str]:  # fmt: skip
     """Totals, a line per name."""
     columns = _told(of, [one for own in runs.values() for one in own])
@@ -229,6 +231,8 @@ def verdict(found: Sequence[Bout]) -> list[str]:
 def render(found: Sequence[Bout]) -> str:
     """The whole report."""
     parts = [*_by_scenario(found), *_in_sum(by_qdisc(found), OF_QDISC, "qdisc"), ""]
+    if thin := by_thin(found):
+        parts += [*_in_sum(thin, OF_THIN, "thin traffic"), ""]
     for name in all_judged(found):
         parts += [*_in_sum(by_class(found, name), OF_CLASS, f"{name} by class"), ""]
     return "\n".join([*parts, *verdict(found)])

@@ -70,6 +70,11 @@ def add(commands: Commands) -> None:
                    "seconds), data (full segments at rate R) or nothing (a control run). They "
                    "cross the queue, and the receiver's TCP discards them; "
                    "repeatable")  # fmt: skip
+    p.add_argument("--thin", metavar="NAME[*K],...",
+                   help="thin traffic, each class from a host of its own: voip (200 bytes of UDP "
+                   "each 20 ms), game (100 bytes at 128 Hz), dns (single queries, 10 per second), "
+                   "ping (5 per second); K streams of it. Reported: sojourn and loss of each "
+                   "class")  # fmt: skip
     p.add_argument("--churn", metavar="'load=P% size=S'",
                    help="short flows that come and go, with this share of the rate, from the same "
                    "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
@@ -153,6 +158,11 @@ def _print_result(done: Result) -> None:
         print(
             f" spoof  flow {spoof.flow}: {spoof.packets} packets of {spoof.kind} in its name,"
             f" {spoof.victim_mbps:.3f} Mbit/s left to it"
+        )
+    for thin in done.thin:
+        print(
+            f"{thin.name:>6}  sojourn {thin.mean_ms:.2f} ms, p95 {thin.p95_ms:.1f} ms,"
+            f" p99 {thin.p99_ms:.1f} ms, max {thin.max_ms:.1f} ms; {thin.lost} of {thin.sent} lost"
         )
     if done.short_flows:
         _print_short_flows(done.short_flows)

@@ -86,6 +86,7 @@ def _of_run(run: report.Run, name: str) -> Row:
         "max_min_ratio": math.inf if result.max_min_ratio is None else result.max_min_ratio,
         "retransmits": sum(flow.retransmits for flow in result.flows),
         "goodputs_mbps": ";".join(f"{flow.goodput_mbps:.6g}" for flow in result.flows),
+        "thin": ";".join(thin.packed() for thin in result.thin),
         "release": result.kernel,
         "extra": _crossing(result),
     }

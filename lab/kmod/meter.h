@@ -16,6 +16,25 @@ enum {
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)
 
+/*
+ * Thin traffic is what comes from 10.4.0.0/16: the third octet is its class
+ * (lab/model/thin.py, lab/net/network.py).
+ */
+#define METER_THIN_NET		0x0a040000U
+#define METER_THIN_CLASSES	4
+
+/* One class of thin traffic: packets that came since the last reset. */
+struct tc_meter_thin {
+	__u64 packets_in;	/* packets offered to the child */
+	__u64 packets_out;	/* of these, packets the child let go */
+	__u64 bytes_out;	/* bytes, link-layer headers counted */
+	__u64 mean_ns;		/* sojourn, nanoseconds */
+	__u32 p95_us;		/* sojourn, microseconds, upper edge of its bucket */
+	__u32 p99_us;		/* as above */
+	__u32 max_us;		/* sojourn, microseconds */
+	__u32 pad;
+};
+
 /* "Packets" count the segments of a GSO packet one by one. */
 struct tc_meter_xstats {
 	__u64 packets_in;	/* packets offered to the child */
@@ -29,6 +48,7 @@ struct tc_meter_xstats {
 	__u32 p95_us;		/* as above */
 	__u32 p99_us;		/* as above */
 	__u32 max_us;		/* sojourn, microseconds */
+	struct tc_meter_thin thin[METER_THIN_CLASSES];
 };
 
 #endif

@@ -46,6 +46,25 @@ static int meter_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *
 	return 0;
 }
 
+static void meter_print_thin(const struct tc_meter_thin *thin)
+{
+	int i;
+
+	open_json_array(PRINT_JSON, "thin");
+	for (i = 0; i < METER_THIN_CLASSES; i++, thin++) {
+		open_json_object(NULL);
+		print_lluint(PRINT_JSON, "packets_in", NULL, thin->packets_in);
+		print_lluint(PRINT_JSON, "packets_out", NULL, thin->packets_out);
+		print_lluint(PRINT_JSON, "bytes_out", NULL, thin->bytes_out);
+		print_lluint(PRINT_JSON, "mean_ns", NULL, thin->mean_ns);
+		print_uint(PRINT_JSON, "p95_us", NULL, thin->p95_us);
+		print_uint(PRINT_JSON, "p99_us", NULL, thin->p99_us);
+		print_uint(PRINT_JSON, "max_us", NULL, thin->max_us);
+		close_json_object();
+	}
+	close_json_array(PRINT_JSON, NULL);
+}
+
 static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 			      struct rtattr *xstats)
 {
@@ -69,6 +88,7 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "p95_us", " p95 %uus", st.p95_us);
 	print_uint(PRINT_ANY, "p99_us", " p99 %uus", st.p99_us);
 	print_uint(PRINT_ANY, "max_us", " max %uus", st.max_us);
+	meter_print_thin(st.thin);
 	return 0;
 }
 

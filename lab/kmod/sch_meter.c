@@ -20,6 +20,8 @@
  * comes from, which no router would know: to tell flows apart as one does, by addresses
  * and ports, the child must not see it.
  *
+ * Thin traffic, known by its source address, is measured by class, too.
+ *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
 #include <linux/if_vlan.h>
@@ -35,6 +37,9 @@
 #define METER_BUCKET_US		100U		/* width of a histogram bucket */
 #define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
 #define METER_BUCKETS		(METER_RANGE_US / METER_BUCKET_US)
+
+#define METER_THIN_BUCKET_US	20U		/* of thin traffic: a sixth of a frame at 100 Mbit/s */
+#define METER_THIN_BUCKETS	(METER_RANGE_US / METER_THIN_BUCKET_US)
 
 #define METER_FLOWS		4096U		/* power of two */
 
@@ -52,10 +57,24 @@ struct meter_flow {
 };
 
 /**
+ * struct meter_thin - one class of thin traffic: packets that came since the last reset
+ * @histogram:	packets per sojourn of METER_THIN_BUCKET_US
+ * @stats:	counters; its mean and percentiles are filled in when dumped
+ * @sum_ns:	sum of their sojourns, nanoseconds
+ */
+struct meter_thin {
+	u32			*histogram;
+	struct tc_meter_thin	stats;
+	u64			sum_ns;
+};
+
+/**
  * struct meter_sched_data - private data of one meter
  * @child:	the qdisc under test
  * @histogram:	packets per sojourn of METER_BUCKET_US
  * @flows:	METER_FLOWS of them
+ * @thin:	the classes of thin traffic
+ * @since:	the last reset
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
  * @poll:	ask the child once more when it is empty
@@ -65,6 +84,8 @@ struct meter_sched_data {
 	struct Qdisc		*child;
 	u32			*histogram;
 	struct meter_flow	*flows;
+	struct meter_thin	thin[METER_THIN_CLASSES];
+	ktime_t			since;
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
 	bool			poll;
@@ -107,6 +128,33 @@ static struct meter_flow *meter_flow_of(struct meter_sched_data *q,
 	return &q->flows[ntohs(keys.ports.dst) & (METER_FLOWS - 1)];
 }
 
+/* NULL: not thin traffic. */
+static struct meter_thin *meter_thin_of(struct meter_sched_data *q, struct sk_buff *skb)
+{
+	u32 class;
+
+	if (skb_protocol(skb, true) != htons(ETH_P_IP) ||
+	    !pskb_network_may_pull(skb, sizeof(struct iphdr)))
+		return NULL;
+	class = (ntohl(ip_hdr(skb)->saddr) ^ METER_THIN_NET) >> 8;
+	return class < METER_THIN_CLASSES ? &q->thin[class] : NULL;
+}
+
+static void meter_count_thin(struct meter_sched_data *q, struct sk_buff *skb,
+			     u64 sojourn_ns, u32 sojourn_us)
+{
+	u32 bucket = min(sojourn_us / METER_THIN_BUCKET_US, METER_THIN_BUCKETS - 1);
+	struct meter_thin *thin = meter_thin_of(q, skb);
+
+	if (!thin || ktime_before(skb->tstamp, q->since))
+		return;
+	thin->histogram[bucket]++;
+	thin->sum_ns += sojourn_ns;
+	thin->stats.packets_out++;
+	thin->stats.bytes_out += qdisc_pkt_len(skb);
+	thin->stats.max_us = max(thin->stats.max_us, sojourn_us);
+}
+
 static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 {
 	s64 sojourn_ns = max_t(s64, ktime_sub(ktime_get(), skb->tstamp), 0);
@@ -125,6 +173,7 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 		q->stats.ce_out += segments;
 		flow->ce += segments;
 	}
+	meter_count_thin(q, skb, sojourn_ns, sojourn_us);
 }
 
 static void meter_poll(struct meter_sched_data *q)
@@ -138,6 +187,7 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
+	struct meter_thin *thin = meter_thin_of(q, skb);
 	u32 segments = meter_segments(skb);
 	int ret;
 
@@ -145,6 +195,8 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	q->stats.bytes_in += len;
 	if (meter_is_ce(skb))
 		q->stats.ce_in += segments;
+	if (thin)
+		thin->stats.packets_in++;
 	skb->tstamp = ktime_get();
 	if (q->rehash)
 		skb_clear_hash(skb);
@@ -191,6 +243,14 @@ static void meter_forget(struct meter_sched_data *q)
 	memset(q->histogram, 0, METER_BUCKETS * sizeof(*q->histogram));
 	memset(&q->stats, 0, sizeof(q->stats));
 	q->sum_ns = 0;
+	for (i = 0; i < METER_THIN_CLASSES; i++) {
+		struct meter_thin *thin = &q->thin[i];
+
+		memset(thin->histogram, 0, METER_THIN_BUCKETS * sizeof(*thin->histogram));
+		memset(&thin->stats, 0, sizeof(thin->stats));
+		thin->sum_ns = 0;
+	}
+	q->since = ktime_get();
 }
 
 static int meter_change(struct Qdisc *sch, struct nlattr *opt,
@@ -219,12 +279,18 @@ static int meter_init(struct Qdisc *sch, struct nlattr *opt,
 		      struct netlink_ext_ack *extack)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
+	u32 i;
 
 	q->child = &noop_qdisc;
 	q->histogram = kvcalloc(METER_BUCKETS, sizeof(*q->histogram), GFP_KERNEL);
 	q->flows = kvcalloc(METER_FLOWS, sizeof(*q->flows), GFP_KERNEL);
 	if (!q->histogram || !q->flows)
 		return -ENOMEM;	/* the core calls destroy() */
+	for (i = 0; i < METER_THIN_CLASSES; i++) {
+		q->thin[i].histogram = kvcalloc(METER_THIN_BUCKETS, sizeof(u32), GFP_KERNEL);
+		if (!q->thin[i].histogram)
+			return -ENOMEM;
+	}
 	meter_forget(q);
 	return 0;
 }
@@ -239,8 +305,11 @@ static void meter_reset(struct Qdisc *sch)
 static void meter_destroy(struct Qdisc *sch)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
+	u32 i;
 
 	qdisc_put(q->child);
+	for (i = 0; i < METER_THIN_CLASSES; i++)
+		kvfree(q->thin[i].histogram);
 	kvfree(q->flows);
 	kvfree(q->histogram);
 }
@@ -252,25 +321,53 @@ static int meter_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nest ? nla_nest_end(skb, nest) : -EMSGSIZE;
 }
 
-/* Upper edge of the first bucket at which per_mille of all packets are in. */
-static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
+/* The first bucket at whose upper edge per_mille of all packets are in; 0 if there are none. */
+static u32 meter_percentile(const u32 *histogram, u32 buckets, u64 packets, u32 per_mille)
 {
-	u64 wanted = DIV_ROUND_UP_ULL(q->stats.packets_out * per_mille, 1000);
+	u64 wanted = DIV_ROUND_UP_ULL(packets * per_mille, 1000);
 	u64 seen = 0;
 	u32 i;
 
-	for (i = 0; i < METER_BUCKETS; i++) {
-		seen += q->histogram[i];
+	for (i = 0; i < buckets; i++) {
+		seen += histogram[i];
 		if (seen && seen >= wanted)
-			return (i + 1) * METER_BUCKET_US;
+			return i + 1;
 	}
 	return 0;
+}
+
+static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
+{
+	return METER_BUCKET_US * meter_percentile(q->histogram, METER_BUCKETS,
+						  q->stats.packets_out, per_mille);
+}
+
+/* Of the last bucket, which has no upper edge, and of the longest: the longest. */
+static u32 meter_thin_percentile_us(const struct meter_thin *thin, u32 per_mille)
+{
+	u32 edge = meter_percentile(thin->histogram, METER_THIN_BUCKETS,
+				    thin->stats.packets_out, per_mille);
+
+	if (edge == METER_THIN_BUCKETS)
+		return thin->stats.max_us;
+	return min(edge * METER_THIN_BUCKET_US, thin->stats.max_us);
+}
+
+static void meter_fill_thin(const struct meter_thin *thin, struct tc_meter_thin *st)
+{
+	*st = thin->stats;
+	if (!st->packets_out)
+		return;
+	st->mean_ns = div64_u64(thin->sum_ns, st->packets_out);
+	st->p95_us = meter_thin_percentile_us(thin, 950);
+	st->p99_us = meter_thin_percentile_us(thin, 990);
 }
 
 static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 	struct tc_meter_xstats st;
+	u32 i;
 
 	sch_tree_lock(sch);
 	st = q->stats;
@@ -279,6 +376,8 @@ static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.p50_us = meter_percentile_us(q, 500);
 	st.p95_us = meter_percentile_us(q, 950);
 	st.p99_us = meter_percentile_us(q, 990);
+	for (i = 0; i < METER_THIN_CLASSES; i++)
+		meter_fill_thin(&q->thin[i], &st.thin[i]);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

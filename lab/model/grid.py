@@ -27,6 +27,7 @@ from lab.model.scenario import (
     parse_stops,
 )
 from lab.model.spoof import Spoof
+from lab.model.thin import parse_thin
 from lab.model.udp import Udp
 from lab.model.units import parse_rate
 
@@ -52,6 +53,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
     "udp": lambda texts: {"udp": tuple(map(Udp.parse, texts))},
     "spoof": lambda texts: {"spoof": tuple(map(Spoof.parse, texts))},
+    "thin": lambda text: {"thin": parse_thin(text)},
     "churn": lambda text: {"churn": Churn.parse(text)},
     "reverse": lambda text: {"reverse": int(text)},
     "hops": lambda text: dict(zip(("hops", "cross_rtts_ms"), parse_hops(text), strict=True)),
@@ -62,7 +64,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "background": lambda text: {"background": Background.parse(text)},
 }
 REPEATED = ("liar", "step", "udp", "spoof")
-EXTRAS = (*REPEATED, "churn", "reverse", "hops", "back", "link", "start", "stop", "background")
+EXTRAS = (*REPEATED, "thin", "churn", "reverse", "hops", "back", "link", "start", "stop", "background")
 """Options that few cells have."""
 
 

@@ -17,6 +17,7 @@ from lab.model.options import ScenarioError
 from lab.model.ports import CROSS_PORT, FIRST_PORT, MAX_CROSS, MAX_FLOWS, MAX_UDP, REVERSE_PORT
 from lab.model.spoof import MAX_SPOOF, Spoof
 from lab.model.step import Phase, Step
+from lab.model.thin import DRAIN_S, Thin
 from lab.model.udp import Udp
 from lab.model.units import UnitError, parse_time
 
@@ -103,6 +104,7 @@ class Scenario:
     steps: tuple[Step, ...] = ()
     udp: tuple[Udp, ...] = ()
     spoof: tuple[Spoof, ...] = ()
+    thin: tuple[Thin, ...] = ()
     churn: Churn | None = None
     reverse: int = 0
     """Flows the other way, through a bottleneck of their own."""
@@ -160,6 +162,10 @@ class Scenario:
         )
         self._require(self.warmup_s >= 5, "--warmup: at least 5 s, flows start in the first 3")
         self._require(self.duration_s > 0, "--duration: more than 0 s")
+        self._require(
+            not self.thin or self.duration_s >= 2 * DRAIN_S,
+            f"--duration: at least {2 * DRAIN_S:g} s with --thin",
+        )
         for step in self.steps:
             self._require(0 <= step.at_s <= self.total_s, f"--step t={step.at_s}: outside the run")
         self._require(len(self.udp) <= MAX_UDP, f"--udp: at most {MAX_UDP} streams")

@@ -24,7 +24,7 @@ TCP_BUFFERS = (
 )
 """Settings of sysctl."""
 # Second octets of the hosts' addresses; LINKS of those between routers.
-LONG, UDP, CROSS, SPOOF, LINKS = 0, 1, 2, 3, 255
+LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
 
 
@@ -129,11 +129,15 @@ def far_address(hop: int, *, plain: bool = False) -> str:
 
 
 def hosts(scenario: Scenario) -> list[Host]:
-    """All of them: one for each RTT, each UDP stream, attacker, flow that crosses one router."""
+    """One for each RTT, UDP stream, attacker, class of thin traffic, flow that crosses a router."""
     last = n_hops(scenario)
     found = [Host(f"h{i}", LONG, i, 1, last, rtt) for i, rtt in enumerate(scenario.rtts_ms)]
     found += [Host(f"u{i}", UDP, i, 1, last, None) for i in range(len(scenario.udp))]
     found += [Host(f"a{i}", SPOOF, i, 1, last, None) for i in range(len(scenario.spoof))]
+    found += [
+        Host(f"t{thin.kind.number}", THIN, thin.kind.number, 1, last, None)
+        for thin in scenario.thin
+    ]
     found += [
         Host(f"c{flow.host}", CROSS, flow.host, flow.hop, flow.hop, flow.rtt_ms)
         for flow in scenario.cross_flows

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import random
 
-from lab.model.ports import SHORT_PORT, UDP_PORT
+from lab.model.ports import SHORT_PORT, THIN_PORT, UDP_PORT
 from lab.model.scenario import START_SPREAD_S, Flow, Scenario
 from lab.model.step import Step
+from lab.model.thin import DRAIN_S
 from lab.net import network
 from lab.net.network import Host, Queue
 
+THIN_SPREAD_MS = 1000
 START_SPREAD_MS = START_SPREAD_S * 1000
 SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
 QUEUE_ALLOWANCE_MS = 100
@@ -125,6 +127,20 @@ def _spoof_lines(scenario: Scenario) -> list[str]:
     ]
 
 
+def _thin_lines(scenario: Scenario) -> list[str]:
+    """Streams of a class start at random, so that they do not send together."""
+    chance = random.Random(f"thin {scenario.seed}")
+    address = network.far_address(network.n_hops(scenario))
+    streams = [thin for thin in scenario.thin for _ in range(thin.streams)]
+    return [
+        f"thin t{thin.kind.number} {address} {THIN_PORT + index}"
+        f" {thin.shape.how} {thin.shape.payload_bytes} {thin.shape.interval_ns}"
+        f" {chance.randrange(THIN_SPREAD_MS)} {_ms(scenario.total_s - DRAIN_S)}"
+        f" {chance.getrandbits(32)}"
+        for index, thin in enumerate(streams)
+    ]
+
+
 def spec(scenario: Scenario) -> str:
     """The traffic program's specification."""
     spread = random.Random(scenario.seed)
@@ -144,6 +160,7 @@ def spec(scenario: Scenario) -> str:
     lines.append("receiver rx")
     lines += _udp_lines(scenario)
     lines += _spoof_lines(scenario)
+    lines += _thin_lines(scenario)
     if scenario.churn:
         lines += [f"server {SHORT_PORT}", *_short_lines(scenario)]
     return "\n".join(lines) + "\n"

@@ -120,6 +120,11 @@ class QueueReadings:
         """CE packets that went to a port, retransmissions included."""
         return self._marks.get(meter_class(port), 0)
 
+    def thin(self, number: int) -> dict[str, int]:
+        """What the meter says of a class of thin traffic."""
+        reading: dict[str, int] = self.meter.end["thin"][number]
+        return reading
+
     def left_mbps(self, seconds: float) -> float:
         """Rate of what left the queue."""
         return self.meter.delta("bytes_out") * 8 / seconds / 1e6

@@ -15,6 +15,7 @@ from lab.model.churn import Completion, ShortFlows, by_size
 from lab.model.ports import SHORT_PORT
 from lab.model.scenario import Flow, Scenario
 from lab.model.spoof import Spoof, SpoofResult
+from lab.model.thin import Thin, ThinResult
 from lab.model.udp import UdpResult, frames_mbps
 from lab.model.wire import expansion, headers
 from lab.net import network
@@ -103,6 +104,8 @@ class Result:
     phases: list[PhaseResult] = field(default_factory=list)
     udp: list[UdpResult] = field(default_factory=list)
     spoof: list[SpoofResult] = field(default_factory=list)
+    thin: list[ThinResult] = field(default_factory=list)
+    """Classes of thin traffic."""
     short_flows: ShortFlows | None = None
     cross: list[FlowResult] = field(default_factory=list)
     """Flows that cross one router only."""
@@ -114,7 +117,9 @@ class Result:
     @property
     def tcp_share(self) -> float:
         """Utilisation by TCP alone."""
-        return self.utilisation - sum(stream.delivered_mbps for stream in self.udp) / self.rate_mbps
+        others_mbps = sum(stream.delivered_mbps for stream in self.udp)
+        others_mbps += sum(thin.mbps for thin in self.thin)
+        return self.utilisation - others_mbps / self.rate_mbps
 
     @property
     def drop_rate(self) -> float:
@@ -158,7 +163,7 @@ class Result:
 
 _LISTS: dict[str, type] = {
     "flows": FlowResult, "cross": FlowResult, "reverse": FlowResult, "phases": PhaseResult,
-    "udp": UdpResult, "spoof": SpoofResult,
+    "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult,
 }  # fmt: skip
 
 
@@ -221,6 +226,24 @@ def _spoof(attackers: Sequence[Spoof], traffic: dict[str, Any],
     ]
 
 
+def _thin(thin: Thin, hops: Sequence[QueueReadings], seconds: float) -> ThinResult:
+    """A class, from the readings of all queues that it crosses."""
+    of_hops = [queue.thin(thin.kind.number) for queue in hops]
+    worst = max(of_hops, key=lambda reading: reading["p99_us"])
+    sent, left = of_hops[0]["packets_in"], of_hops[-1]["packets_out"]
+    return ThinResult(
+        name=thin.kind.value,
+        streams=thin.streams,
+        sent=sent,
+        lost=max(0, sent - left),
+        mbps=of_hops[-1]["bytes_out"] * 8 / seconds / 1e6,
+        mean_ms=worst["mean_ns"] / 1e6,
+        p95_ms=worst["p95_us"] / 1000,
+        p99_ms=worst["p99_us"] / 1000,
+        max_ms=worst["max_us"] / 1000,
+    )
+
+
 def _used_mbps(scenario: Scenario, flows: Sequence[FlowResult], others_mbps: float) -> float:
     """Rate received across the least used router."""
     everywhere = sum(flow.wire_mbps for flow in flows if not flow.hop) + others_mbps
@@ -229,8 +252,8 @@ def _used_mbps(scenario: Scenario, flows: Sequence[FlowResult], others_mbps: flo
 
 
 def _phases(scenario: Scenario, readings: list[dict[str, Any]],
-            flows: list[FlowResult]) -> list[PhaseResult]:  # fmt: skip
-    """The phases, from the bytes received at their ends."""
+            flows: list[FlowResult], thin_mbps: float) -> list[PhaseResult]:  # fmt: skip
+    """The phases, from the bytes received at their ends; thin traffic is the same in all."""
     found = []
     for phase, (begin, end) in zip(scenario.phases, pairwise(readings), strict=True):
         seconds = (end["ms"] - begin["ms"]) / 1000
@@ -243,6 +266,7 @@ def _phases(scenario: Scenario, readings: list[dict[str, Any]],
         frames -= sum(received for _, received in begin["udp"])
         short_mbps = (end["short"] - begin["short"]) * 8 / seconds / 1e6
         others_mbps = short_mbps * expansion(scenario.hint != "none") + frames_mbps(frames, seconds)
+        others_mbps += thin_mbps
         rate_mbps = phase.rate_bps / 1e6
         utilisation = _used_mbps(scenario, seen, others_mbps) / rate_mbps
         found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, utilisation))
@@ -290,6 +314,7 @@ def _check(result: Result, scenario: Scenario, queues: list[QueueReadings]) -> N
     problems: list[str] = []
     if abs(result.measured_s - scenario.duration_s) > TIME_SLACK * scenario.duration_s:
         problems.append(f"measured {result.measured_s:.3f} s, not {scenario.duration_s:g}")
+    problems += [f"no packet of {thin.name} was sent" for thin in result.thin if not thin.sent]
     problems += _flow_problems(scenario, [*result.flows, *result.cross, *result.reverse])
     for queue in queues:
         problems += _queue_problems(result, scenario, queue)
@@ -335,7 +360,10 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
             scenario.udp, readings[0]["udp"], readings[-1]["udp"], strict=True
         )
     ]
-    others_mbps = sum(stream.delivered_mbps for stream in udp) + (short.wire_mbps if short else 0)
+    thin = [_thin(one, of_queues[: scenario.hops], seconds) for one in scenario.thin]
+    thin_mbps = sum(one.mbps for one in thin)
+    others_mbps = sum(stream.delivered_mbps for stream in udp) + thin_mbps
+    others_mbps += short.wire_mbps if short else 0
     goodputs = [flow.goodput_mbps for flow in flows]
     result = Result(
         label=scenario.qdisc,
@@ -361,9 +389,10 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         wall_s=output.wall_s,
         cpu_s=output.cpu_s,
         command=command,
-        phases=_phases(scenario, readings, forward),
+        phases=_phases(scenario, readings, forward, thin_mbps),
         udp=udp,
         spoof=_spoof(scenario.spoof, traffic, flows),
+        thin=thin,
         short_flows=short,
         cross=bulk[n_long:n_forward],
         reverse=bulk[n_forward:],

@@ -11,6 +11,7 @@ from itertools import chain, islice
 from statistics import fmean, median
 
 from lab.model.grid import Sweep, Target
+from lab.model.thin import ThinResult
 from lab.output import text_table
 from lab.results.table import Row
 
@@ -19,6 +20,10 @@ HEAD = (
     "utilisation worst", "sojourn worst", "p95 worst",
 )  # fmt: skip
 LEFT_COLUMNS = 2
+THIN_HEAD = (
+    "cell", "qdisc", "class", "sent", "lost", "sojourn mean", "p95 worst", "p99 worst", "max",
+)  # fmt: skip
+THIN_LEFT_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,37 @@ def _markdown(groups: Groups) -> list[str]:
     return text_table.markdown([HEAD, *chain(*_by_cell(groups))], LEFT_COLUMNS)
 
 
+def _thin_lines(groups: Groups) -> list[tuple[str, ...]]:
+    """A line for each class of thin traffic, over the seeds of a cell and qdisc."""
+    lines = []
+    for key, rows in sorted(groups.items(), key=_order):
+        classes: dict[str, list[ThinResult]] = {}
+        for thin in chain.from_iterable(row.thin_classes for row in rows):
+            classes.setdefault(thin.name, []).append(thin)
+        lines += [
+            (
+                key.cell, key.qdisc, name,
+                str(sum(thin.sent for thin in own)),
+                str(sum(thin.lost for thin in own)),
+                f"{fmean(thin.mean_ms for thin in own):.2f} ms",
+                f"{max(thin.p95_ms for thin in own):.2f} ms",
+                f"{max(thin.p99_ms for thin in own):.2f} ms",
+                f"{max(thin.max_ms for thin in own):.2f} ms",
+            )
+            for name, own in classes.items()
+        ]  # fmt: skip
+    return lines
+
+
+def _thin(groups: Groups, *, markdown: bool) -> list[str]:
+    """The table of thin traffic; nothing if there is none."""
+    lines = _thin_lines(groups)
+    if not lines:
+        return []
+    form = text_table.markdown if markdown else text_table.aligned
+    return [*form([THIN_HEAD, *lines], THIN_LEFT_COLUMNS), ""]
+
+
 def render(rows: Sequence[Row], *, markdown: bool) -> str:
     """A table per kernel, and what it was measured with."""
     groups = group(rows)
@@ -103,7 +139,8 @@ def render(rows: Sequence[Row], *, markdown: bool) -> str:
         releases = ", ".join(dict.fromkeys(row.release for row in used))
         revisions = ", ".join(dict.fromkeys(row.revision for row in used))
         note = f"{len(used)} runs on Linux {releases} ({kernel}), git {revisions}"
-        parts += [*(_markdown(own) if markdown else _plain(own)), "", note, ""]
+        parts += [*(_markdown(own) if markdown else _plain(own)), ""]
+        parts += [*_thin(own, markdown=markdown), note, ""]
     return "\n".join(parts).rstrip()
 
 

@@ -18,11 +18,22 @@ from dataclasses import MISSING, astuple, dataclass, fields
 from pathlib import Path
 
 from lab.model.scenario import parse_cc
+from lab.model.thin import Kind, ThinResult
 from lab.results.result import jain
 
 
 class TableError(RuntimeError):
     """A file that is no such table."""
+
+
+def _p99_of(kind: Kind) -> property:
+    """Sojourn of a class of thin traffic; nan if there is none."""
+
+    def p99_ms(row: Row) -> float:
+        found = [thin.p99_ms for thin in row.thin_classes if thin.name == kind]
+        return max(found, default=math.nan)
+
+    return property(p99_ms)
 
 
 @dataclass(frozen=True)
@@ -96,6 +107,44 @@ class Row:
     """Mean goodput of the flows in whose names strangers send; nan if there are none."""
     limit_drops: float = math.nan
     """Of the drops, those of a full queue; nan if the qdisc does not tell."""
+    thin: str = ""
+    """Of each class of thin traffic, separated by semicolons: its name, streams, packets sent and
+    lost, Mbit/s, sojourn (mean, p95, p99, max, ms), separated by colons."""
+
+    voip_p99_ms = _p99_of(Kind.VOIP)
+    game_p99_ms = _p99_of(Kind.GAME)
+    dns_p99_ms = _p99_of(Kind.DNS)
+    ping_p99_ms = _p99_of(Kind.PING)
+
+    @property
+    def thin_classes(self) -> list[ThinResult]:
+        """The classes of thin traffic; figures of the worst of them have metrics of their own."""
+        return [ThinResult.unpacked(word) for word in self.thin.split(";") if word]
+
+    @property
+    def thin_mean_ms(self) -> float:
+        """Mean sojourn of the worst class."""
+        return max((thin.mean_ms for thin in self.thin_classes), default=math.nan)
+
+    @property
+    def thin_p95_ms(self) -> float:
+        """Likewise."""
+        return max((thin.p95_ms for thin in self.thin_classes), default=math.nan)
+
+    @property
+    def thin_p99_ms(self) -> float:
+        """Likewise."""
+        return max((thin.p99_ms for thin in self.thin_classes), default=math.nan)
+
+    @property
+    def thin_max_ms(self) -> float:
+        """Likewise."""
+        return max((thin.max_ms for thin in self.thin_classes), default=math.nan)
+
+    @property
+    def thin_loss(self) -> float:
+        """Share of what the worst class sent."""
+        return max((thin.loss for thin in self.thin_classes), default=math.nan)
 
     @property
     def jain_all(self) -> float:
@@ -136,6 +185,8 @@ METRICS = (
     "short_unfinished", "cross_mean_mbps", "reverse_mean_mbps",
     "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
     "marks", "drops", "limit_drops", "drop_rate", "retransmits", "victim_mbps",
+    "thin_mean_ms", "thin_p95_ms", "thin_p99_ms", "thin_max_ms", "thin_loss",
+    "voip_p99_ms", "game_p99_ms", "dns_p99_ms", "ping_p99_ms",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""

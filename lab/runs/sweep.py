@@ -18,7 +18,7 @@ from lab.engines.job import GuestError
 from lab.engines.select import get_engine
 from lab.host.progress import Bar
 from lab.kernels.kernel import Kernel, KernelError
-from lab.model import churn, spoof, udp, wire
+from lab.model import churn, spoof, thin, udp, wire
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.net import topology, traffic_spec
@@ -72,7 +72,7 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + traffic_spec.spec(scenario).encode())
-        for module in (result, readings, churn, spoof, udp, wire):
+        for module in (result, readings, churn, spoof, thin, udp, wire):
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
@@ -160,6 +160,7 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         cross_goodputs_mbps=_goodputs(done.cross),
         victim_mbps=fmean(s.victim_mbps for s in done.spoof) if done.spoof else math.nan,
         limit_drops=_limit_drops(done),
+        thin=";".join(thin.packed() for thin in done.thin),
     )
 
 

@@ -136,7 +136,7 @@ def traffic() -> Path:
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-static"]
 
     def recipe(made: Path) -> None:
-        _make(["gcc", *flags, "-o", str(made / "traffic"), *map(str, sources)])
+        _make(["gcc", *flags, "-o", str(made / "traffic"), *map(str, sources), "-lm"])
 
     return _cached("traffic", _digest([*sources, *headers], *flags), "traffic", recipe)
 

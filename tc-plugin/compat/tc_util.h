@@ -40,6 +40,10 @@ enum color_attr {
 };
 
 void print_nl(void);
+void open_json_object(const char *name);
+void close_json_object(void);
+void open_json_array(enum output_type t, const char *name);
+void close_json_array(enum output_type t, const char *end);
 void tc_print_rate(enum output_type t, const char *key, const char *fmt,
 		   unsigned long long rate);
 

@@ -65,8 +65,12 @@ def classes_of(marks: Mapping[int, int]) -> str:
 
 def result_of(scenario: Scenario, traffic: dict[str, Any], *sent_mbps: float,
               marks: Sequence[Mapping[int, int]] = (),
-              p95_us: Sequence[int] = ()) -> Result:  # fmt: skip
-    """The result, if that much had left each queue, with those marks by port."""
+              p95_us: Sequence[int] = (),
+              thin: Sequence[Sequence[Mapping[str, int]]] = ()) -> Result:  # fmt: skip
+    """The result, if that much had left each queue, with those marks by port.
+
+    `thin` is what the meter of each queue says of the classes of thin traffic.
+    """
     parts = [f"@traffic\n{json.dumps(traffic)}\n"]
     marked = 0
     for i, (queue, sent) in enumerate(zip(network.queues(scenario), sent_mbps, strict=True)):
@@ -74,6 +78,7 @@ def result_of(scenario: Scenario, traffic: dict[str, Any], *sent_mbps: float,
         bytes_out = round(sent * 1e6 / 8 * scenario.duration_s)
         ce_in, marked = marked if queue.hop > 1 else 0, sum(of_queue.values())
         end = _qdiscs(bytes_out, 1000, ce_in, marked, p95_us[i] if p95_us else 28_000)
+        end[0]["thin"] = list(thin[i]) if thin else []
         parts += [
             f"@begin-{queue.netns}\n{json.dumps(_qdiscs(0, 0, 0, 0, 0))}\n",
             f"@end-{queue.netns}\n{json.dumps(end)}\n",

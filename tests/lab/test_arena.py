@@ -23,6 +23,7 @@ from lab.arena.draw import (
     RATES_BPS,
     RTTS_MS,
     SHORTEST_S,
+    THIN_SHARE,
     Drawn,
     draw,
     scenario_of,
@@ -39,6 +40,7 @@ from lab.arena.plan import (
 from lab.commands import run
 from lab.model.grid import GridError
 from lab.model.scenario import Scenario
+from lab.model.thin import Kind
 from lab.net import traffic_spec
 from lab.runs import runner
 
@@ -225,3 +227,26 @@ def test_qdiscs_by_name() -> None:
     for count, only in ((0, []), (5, [6]), (5, [0])):
         with pytest.raises(GridError):
             numbers(count, Shard(), only)
+
+
+# Thin traffic
+
+
+def test_thin_traffic_is_in_some() -> None:
+    """All classes, one or more streams, and never more than its share of the link."""
+    some = [s for s in SCENARIOS if s.thin]
+    assert 0.25 < len(some) / MANY < 0.45
+    assert {thin.kind for s in some for thin in s.thin} == set(Kind)
+    assert len({thin.streams for s in some for thin in s.thin}) > 4
+    for s in some:
+        slowest = min(phase.rate_bps for phase in s.phases)
+        assert sum(thin.wire_bps for thin in s.thin) <= THIN_SHARE * slowest
+
+
+def test_thin_traffic_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was published of an arena without it can be compared."""
+    monkeypatch.setattr("lab.arena.draw.THIN", 0.0)
+    for drawn in ARENA[:100]:
+        others = {name: value for name, value in drawn.options.items() if name != "thin"}
+        plain = draw(1, drawn.number)
+        assert (plain.options, plain.seed) == (others, drawn.seed)

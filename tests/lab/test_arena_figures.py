@@ -18,7 +18,7 @@ from lab.arena import page, report
 from lab.arena.classes import CLASSES, by_class
 from lab.arena.draw import draw
 from lab.arena.due import Dues, dues, max_min
-from lab.arena.figures import Bout, Figures, bouts, by_qdisc, of_run
+from lab.arena.figures import Bout, Figures, bouts, by_qdisc, by_thin, of_run
 from lab.arena.plan import plan
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
@@ -407,3 +407,24 @@ def test_nonsense_is_refused(
 ) -> None:
     assert arena(monkeypatch, FakeGuests(), "--count", "2", "--only", "3") == 2
     assert "--only 3: scenarios are 1 to 2" in capsys.readouterr().err
+
+
+# Thin traffic
+
+
+def test_thin_traffic_by_class() -> None:
+    number = number_of("thin")
+    calls = "voip:1:100:{lost}:0.1:{ms}:{ms}:{ms}:{ms};ping:1:10:0:0.1:1:1:1:1"
+    bout = found(number, {
+        "zrtt": {"thin": calls.format(lost=0, ms=2)},
+        "pie": {"thin": calls.format(lost=25, ms=16)},
+        "cake": {},
+    })  # fmt: skip
+    assert bout.figures["zrtt"].thin_p99_ms == 2
+    assert math.isnan(bout.figures["cake"].thin_p99_ms)
+    assert list(by_thin([bout])) == ["voip zrtt", "voip pie", "ping zrtt", "ping pie"]
+    lines = [line.split() for line in report.render([bout]).splitlines()]
+    assert ["voip", "pie", "1", *["16.00"] * 3, "16.0", "16.0", "25.00%", "25.0%"] in lines
+    assert "voip pie" in page.render([bout], [])
+    plain = found(PLAIN, {"zrtt": {}})
+    assert "thin traffic" not in report.render([plain])

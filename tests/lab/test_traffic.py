@@ -11,6 +11,7 @@ import pytest
 from lab.model.churn import Churn
 from lab.model.scenario import Scenario, Step
 from lab.model.spoof import Spoof
+from lab.model.thin import parse_thin
 from lab.model.udp import Udp
 from lab.net import traffic_spec as spec
 from lab.toolchain import build
@@ -19,7 +20,7 @@ ALL = Scenario(
     rtts_ms=(20.0, 40.0), ecn_share=0.5, hops=2, cross_rtts_ms=(30.0,), reverse=2,
     udp=(Udp.parse("1mbit@5-30"),), churn=Churn.parse("load=5% size=web"),
     spoof=(Spoof.parse("flow=1 send=data rate=1mbit"),), steps=(Step.parse("t=40 rate=5mbit"),),
-    sample_ms=500, starts_s=(5.0, 0.0), stops_s=(60.0, None),
+    thin=parse_thin("voip*2,game,dns,ping"), sample_ms=500, starts_s=(5.0, 0.0), stops_s=(60.0, None),
 ).check()  # fmt: skip
 SPEC = spec.spec(ALL)
 
@@ -53,6 +54,10 @@ def test_all_is_read(tmp_path: Path) -> None:
         ("flow h0 10.255.0.2 5001 cubic 0 -1 1000 loudly 1000", "unknown hint mode loudly"),
         ("flow h0 10.255.0.2 5001 cubic 9 9 1000 packet 1000", "stops before it starts"),
         ("udp u0 10.255.0.2 9001 0 0 1000", "bad interval"),
+        ("thin t0 10.255.0.2 9501 steady 200 0 0 9000 1", "bad interval or size"),
+        ("thin t0 10.255.0.2 9501 steady 1472 1000 0 9000 1", "bad interval or size"),
+        ("thin t0 10.255.0.2 9501 often 200 1000 0 9000 1", "unknown kind of thin traffic: often"),
+        ("thin t0 10.255.0.2 9501 steady 200 1000 0 9000", "bad line"),
         ("spoof a0 5001 rst 0 5000 6000 0", "unknown kind of packet rst"),
         ("spoof a0 5001 data -1 5000 6000 0", "bad interval"),
         ("spoof a0 5001 syn 0 5000 6000", "bad line"),

@@ -18,11 +18,12 @@
  *	reverse ... as flow, but the receiver's side sends
  *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO
  *	spoof NETNS PORT KIND INTERVAL_NS FROM TO ECT	in the name of that flow
+ *	thin NETNS ADDRESS PORT HOW BYTES INTERVAL_NS FROM TO SEED
  *	server PORT				of all short flows
  *	short NETNS ADDRESS CC START BYTES HINT	by START
  *
  * At STOP a flow is reset; -1 = never. KIND is syn, data or nothing; one packet if
- * INTERVAL_NS is 0. HINT is none, packet or sampled; FACTOR is what a sender multiplies
+ * INTERVAL_NS is 0. HOW is steady, query or ping (thin.c). HINT is none, packet or sampled; FACTOR is what a sender multiplies
  * its RTT with before it states it, in thousandths: 1000 is honest. RESULT is JSON.
  *
  * Each kind of traffic is a file of its own with the same few functions:
@@ -45,6 +46,7 @@
 #include "net.h"
 #include "short.h"
 #include "spoof.h"
+#include "thin.h"
 #include "udp.h"
 
 #define MAX_COMMANDS	1024
@@ -134,7 +136,8 @@ static void parse_spec(const char *path)
 	while (fgets(line, sizeof(line), spec)) {
 		if (sscanf(line, "receiver %31s", receiver) != 1 &&
 		    !flow_parse(line, receiver) && !udp_parse(line, receiver) &&
-		    !spoof_parse(line) && !short_parse(line, receiver) &&
+		    !spoof_parse(line) && !thin_parse(line, receiver) &&
+		    !short_parse(line, receiver) &&
 		    !parse_command(line) && !parse_times(line))
 			errx(2, "bad line: %s", line);
 	}
@@ -250,6 +253,7 @@ static int64_t tend(int64_t now)
 
 	next = min64(next, udp_tend(now));
 	next = min64(next, spoof_tend(now));
+	next = min64(next, thin_tend(now));
 	next = min64(next, short_tend(now));
 	next = min64(next, tend_readings(now));
 	next = min64(next, tend_samples(now));
@@ -274,6 +278,9 @@ static void dispatch(const struct epoll_event *event)
 		break;
 	case ROLE_SPOOF_TIMER:
 		spoof_dispatch(index);
+		break;
+	case ROLE_THIN_TIMER:
+		thin_dispatch(index);
 		break;
 	case ROLE_SHORT_LISTENER:
 	case ROLE_SHORT_SENDER:
@@ -337,6 +344,7 @@ int main(int argc, char **argv)
 	allow_sockets();
 	flow_open();
 	udp_open();
+	thin_open();
 	short_open();
 	epoch_ms = clock_ms();
 	run();
