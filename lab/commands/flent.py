@@ -15,7 +15,7 @@ from lab.flent.network import Network
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS
 from lab.model.scenario import parse_rtts
-from lab.model.units import parse_rate
+from lab.model.units import UnitError, parse_rate
 from lab.output import pictures
 
 
@@ -24,6 +24,15 @@ def _override(text: str) -> tuple[str, str]:
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not KEY=VALUE")
     return key.lower(), value
+
+
+def _rates(text: str) -> tuple[int, int]:
+    """Bits per second down and up from "20mbit" or "100mbit/20mbit"."""
+    down, slash, up = text.partition("/")
+    try:
+        return parse_rate(down), parse_rate(up if slash else down)
+    except UnitError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add(commands: Commands) -> None:
@@ -44,7 +53,9 @@ def add(commands: Commands) -> None:
                    help="flent's --batch-override, such as length=10 or for_qdiscs=zrtt,cake; "
                    "repeatable")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml", help="kernel of the guest")
-    p.add_argument("--rate", default="20mbit", help="rate of the bottleneck in each direction")
+    p.add_argument("--rate", type=_rates, default="20mbit", metavar="RATE[/RATE]",
+                   help="rate of the bottleneck: of both directions, or down/up, such as "
+                   "100mbit/20mbit")  # fmt: skip
     p.add_argument("--rtts", default="20ms..200ms/10", metavar="LIST",
                    help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
     p.add_argument("--seed", type=int, default=1, help="seed of all random choices")
@@ -58,7 +69,7 @@ def add(commands: Commands) -> None:
 
 
 def _flent(args: argparse.Namespace) -> None:
-    network = Network(parse_rate(args.rate), parse_rtts(args.rtts)).check()
+    network = Network(*args.rate, parse_rtts(args.rtts)).check()
     batches = batch.load(args.file, args.batch)
     pictures.pyplot()  # now rather than after minutes, if it is missing
     engine = get_engine(args.kernel)
