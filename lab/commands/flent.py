@@ -10,13 +10,13 @@ from pathlib import Path
 
 from lab.commands.parsing import Commands, Help
 from lab.engines.select import get_engine
-from lab.flent import batch, plots
+from lab.flent import batch, plots, summary
 from lab.flent.network import Network
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS
 from lab.model.scenario import parse_rtts
 from lab.model.units import UnitError, parse_rate
-from lab.output import pictures
+from lab.output import pictures, text_table
 
 
 def _override(text: str) -> tuple[str, str]:
@@ -41,8 +41,8 @@ def add(commands: Commands) -> None:
         help="a batch file of flent, in guests",
         description="Runs flent's batches unchanged, each in a guest with hosts, a router and a "
         "client that flent reaches by name (lab/flent/network.py draws it); gives data files for "
-        "any flent that has the tests in flent-configs, and pictures of them. docs/flent.md "
-        "shows it.",
+        "any flent that has the tests in flent-configs, pictures of them, and a table of latency "
+        "and goodput. docs/flent.md shows it.",
         formatter_class=Help,
     )
     p.add_argument("file", type=Path, metavar="FILE",
@@ -76,7 +76,7 @@ def _flent(args: argparse.Namespace) -> None:
     painter = plots.Painter()
     board = Board()
 
-    def run(one: batch.Batch) -> list[Path]:
+    def run(one: batch.Batch) -> tuple[list[Path], list[Path]]:
         files = batch.run(
             engine, one, network,
             overrides=dict(args.override), seed=args.seed, out=args.out,
@@ -84,12 +84,16 @@ def _flent(args: argparse.Namespace) -> None:
         )  # fmt: skip
         drawn = painter.draw_all(files)
         board.done(one.name, f"{len(files)} data files, {len(drawn)} pictures")
-        return files + drawn
+        return files, drawn
 
     with ThreadPoolExecutor(max_workers=max(1, args.jobs)) as pool:
         try:
-            for made in pool.map(run, batches):
-                print("\n".join(map(str, made)))
+            done = list(pool.map(run, batches))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    for files, drawn in done:
+        print(*files, *drawn, sep="\n")
+    every = [path for files, _ in done for path in files]
+    print(*text_table.aligned(summary.lines(every, network.host_rtts_ms)), sep="\n")
+    print(summary.LEGEND)

@@ -75,6 +75,11 @@ class Network:
         """Their names, as in h20ms."""
         return [f"h{rtt:g}ms" for rtt in self.rtts_ms]
 
+    @property
+    def host_rtts_ms(self) -> dict[str, float]:
+        """The RTT of each host, by its name."""
+        return dict(zip(self.hosts, self.rtts_ms, strict=True))
+
     def script(self) -> str:
         """What a guest runs; its arguments are flent's."""
         lines = [
