@@ -132,7 +132,7 @@ static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (lane == ZRTT_LANE_NONE || (full && !sch->q.head))
+	if (lane == ZRTT_LANES || (full && !sch->q.head))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
@@ -301,7 +301,7 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	if (lane == ZRTT_LANE_BULK)
 		zrtt_bulk_left(&q->vars.lanes, qdisc_pkt_len(skb));
 	else
-		zrtt_count_sparse(sch, skb);
+		zrtt_count_sparse(sch, lane, skb);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());

@@ -22,7 +22,6 @@ static_assert((int)ZRTT_CTL_PI2 == (int)TC_ZRTT_CTL_PI2);
 static_assert((int)ZRTT_ALPHA_FIXED == (int)TC_ZRTT_ALPHA_FIXED);
 static_assert((int)ZRTT_HINT_IGNORE == (int)TC_ZRTT_HINT_IGNORE);
 static_assert((int)ZRTT_ATM_PTM == (int)TC_ZRTT_ATM_PTM);
-static_assert((int)ZRTT_LANE_BULK == (int)TC_ZRTT_LANE_BULK);
 static_assert((int)ZRTT_RTT_HANDSHAKE == (int)TC_ZRTT_SOURCE_HANDSHAKE);
 
 /* What a queue may take of the machine's memory by default: a sixteenth, up to

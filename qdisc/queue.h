@@ -35,9 +35,15 @@ static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (lane == ZRTT_LANE_BULK)
-		return &sch->q;
-	return lane == ZRTT_LANE_SPARSE ? &q->sparse.q : &q->sparse.returning;
+	return lane == ZRTT_LANE_BULK ? &sch->q : &q->sparse.lanes[lane];
+}
+
+/* What a packet of @flow that joins the returning lane waits for. */
+static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
+			    const struct zrtt_flow *flow)
+{
+	cb->after = t->lanes[flow->lane].in - zrtt_flow_behind(t, flow);
+	cb->below = flow->lane;
 }
 
 /* Queue a packet of @flow that came at @now_ns and stands for @segs of them. */
@@ -47,7 +53,6 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u32 after;
 
 	cb->enqueue_ns = now_ns;
 	cb->segs = segs;
@@ -55,11 +60,11 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
-	after = zrtt_lane_join(&q->vars.table, flow, lane);
+	if (lane == ZRTT_LANE_RETURNING)
+		zrtt_wait_below(&q->vars.table, cb, flow);
+	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane == ZRTT_LANE_BULK)
 		return qdisc_enqueue_tail(skb, sch);
-	if (lane == ZRTT_LANE_RETURNING)
-		cb->after = after;
 	q->sparse.backlog_pkts += segs;
 	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
 	sch->q.qlen++;
@@ -81,43 +86,69 @@ static bool zrtt_any_queued(const struct Qdisc *sch)
 static bool zrtt_many_queued(const struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_passage *bulk = &q->vars.table.bulk;
+	u32 lane, packets = 0;
 
-	return bulk->in - bulk->out + q->sparse.q.qlen + q->sparse.returning.qlen > 1;
+	for (lane = 0; lane < ZRTT_LANES; lane++)
+		packets += q->vars.table.lanes[lane].in - q->vars.table.lanes[lane].out;
+	return packets > 1;
 }
 
-/* The head of a lane, or NULL; of the returning lane, once it may leave. */
+/* The head of a lane, or NULL. */
 static struct sk_buff *zrtt_head(struct Qdisc *sch, enum zrtt_lane lane)
 {
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *head = zrtt_lane_list(sch, lane)->head;
+	return zrtt_lane_list(sch, lane)->head;
+}
 
-	if (lane == ZRTT_LANE_RETURNING && head && sch->q.head &&
-	    (s32)(q->vars.table.bulk.out - zrtt_cb(head)->after) < 0)
+/* The head of the returning lane if what it waits for has left, or NULL. */
+static struct sk_buff *zrtt_returned(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct sk_buff *head = zrtt_head(sch, ZRTT_LANE_RETURNING);
+
+	if (!head || (s32)(q->vars.table.lanes[zrtt_cb(head)->below].out -
+			   zrtt_cb(head)->after) < 0)
 		return NULL;
 	return head;
 }
 
-/* The lane that is served next as far as sparse flows go: none of them has a packet that
- * may leave if it is bulk.
- */
-static enum zrtt_lane zrtt_sparse_lane(struct Qdisc *sch)
+/* Of two lanes, that whose head came first; @first if they came at once. One has a head. */
+static enum zrtt_lane zrtt_older_of(struct Qdisc *sch, enum zrtt_lane first,
+				    enum zrtt_lane then)
 {
-	if (zrtt_head(sch, ZRTT_LANE_RETURNING))
-		return ZRTT_LANE_RETURNING;
-	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+	const struct sk_buff *a = zrtt_head(sch, first), *b = zrtt_head(sch, then);
+
+	if (!a || !b)
+		return a ? first : then;
+	return zrtt_cb(b)->enqueue_ns < zrtt_cb(a)->enqueue_ns ? then : first;
 }
 
-/* The lane whose head came first; not bulk if two came at once. */
+/* The lane of the thin packet that is next. */
+static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
+{
+	return zrtt_returned(sch) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+}
+
+/* The lane whose head came first, of those whose head may leave. There is one: what the
+ * returning lane waits for is in another.
+ */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_sparse_lane(sch);
-	const struct sk_buff *bulk = sch->q.head;
+	return zrtt_older_of(sch, zrtt_thin_lane(sch),
+			     zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK));
+}
 
-	if (lane != ZRTT_LANE_BULK && bulk &&
-	    zrtt_cb(bulk)->enqueue_ns < zrtt_cb(zrtt_head(sch, lane))->enqueue_ns)
-		return ZRTT_LANE_BULK;
-	return lane;
+/* The lane that is served next if not all packets are in bulk. */
+static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_lanes *lanes = &q->vars.lanes;
+	enum zrtt_lane thin = zrtt_thin_lane(sch);
+
+	if (zrtt_head(sch, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
+		return thin;
+	if (zrtt_lanes_led(lanes, lanes->ahead))
+		return zrtt_older_lane(sch);
+	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
 }
 
 /* The lane that is served next. */
@@ -125,9 +156,7 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!q->sparse.backlog_pkts))
-		return ZRTT_LANE_BULK;
-	return zrtt_lanes_led(&q->vars.lanes) ? zrtt_older_lane(sch) : zrtt_sparse_lane(sch);
+	return likely(!q->sparse.backlog_pkts) ? ZRTT_LANE_BULK : zrtt_choose_lane(sch);
 }
 
 /* Take the head of a lane, which is not empty. */
@@ -136,10 +165,8 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 	struct sk_buff *skb = __qdisc_dequeue_head(zrtt_lane_list(sch, lane));
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(lane == ZRTT_LANE_BULK)) {
-		q->vars.table.bulk.out++;
-	} else {
-		q->vars.table.returning.out += lane == ZRTT_LANE_RETURNING;
+	q->vars.table.lanes[lane].out++;
+	if (lane != ZRTT_LANE_BULK) {
 		q->sparse.backlog_pkts -= zrtt_cb(skb)->segs;
 		sch->q.qlen--;
 	}
@@ -161,13 +188,14 @@ static noinline void zrtt_sample_sparse(struct zrtt_sched_data *q, u64 enqueue_n
 }
 
 /* A sparse packet leaves for the link. */
-static noinline void zrtt_count_sparse(struct Qdisc *sch, const struct sk_buff *skb)
+static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
+				       const struct sk_buff *skb)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
 	u32 bytes = qdisc_pkt_len(skb);
 
-	zrtt_sparse_left(&q->vars.lanes, bytes, sch->q.head);
+	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head);
 	q->sparse.pkts += cb->segs;
 	q->sparse.bytes += bytes;
 	if (!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE))
@@ -182,33 +210,28 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* The lane of a packet that is not to join bulk, where these lanes wait, as they have more
- * than their part of the link. Known flows go to bulk, but those of small packets not at
- * once: they stay where they are, or where they came back to. What is new may be a flood.
+/* The lane of a packet that is not to join bulk, as @lane may be full: its head has waited for
+ * half of the target, so that sparse flows have more than their part of the link. Known ones
+ * go to bulk then. What is new may be a flood.
+ *
+ * Return: ZRTT_LANES if the packet is refused.
  */
 static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buff *skb,
 					  const struct zrtt_flow *flow, enum zrtt_lane lane,
 					  u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	bool small = qdisc_pkt_len(skb) <= ZRTT_LANE_SMALL;
+	struct zrtt_lanes *lanes = &q->vars.lanes;
 	u64 most_ns = q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 
-	if (lane == ZRTT_LANE_SPARSE) {
-		u64 age_ns = zrtt_head_age_ns(sch, lane, now_ns);
-
-		if (likely(age_ns <= most_ns))
-			return lane;
-		if (!flow->live)
-			return zrtt_lanes_spill(&q->vars.lanes, qdisc_pkt_len(skb)) ?
-			       ZRTT_LANE_BULK : ZRTT_LANE_NONE;
-		if (small && age_ns <= 2 * most_ns)
-			return lane;
-		small = small && flow->returned;
-	}
-	return small && !zrtt_cb(skb)->times &&
-	       zrtt_head_age_ns(sch, ZRTT_LANE_RETURNING, now_ns) <= most_ns ?
-	       ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
+	if (lane == ZRTT_LANE_RETURNING)
+		/* the place for what it waits for is taken */
+		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
+	if (likely(zrtt_head_age_ns(sch, lane, now_ns) <= most_ns))
+		return lane;
+	if (flow->live || zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
+		return ZRTT_LANE_BULK;
+	return ZRTT_LANES;
 }
 
 /* A packet of @segs was dropped, or is not queued. */
@@ -246,15 +269,16 @@ static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
 static void zrtt_purge(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u32 lane;
 
 	q->stats.purged += q->backlog_pkts;
 	q->backlog_pkts = 0;
-	q->sparse.backlog_pkts = 0;
 	q->memory = 0;
-	q->vars.table.bulk.out = q->vars.table.bulk.in;
-	q->vars.table.returning.out = q->vars.table.returning.in;
-	__qdisc_reset_queue(&q->sparse.q);
-	__qdisc_reset_queue(&q->sparse.returning);
+	q->sparse.backlog_pkts = 0;
+	for (lane = 0; lane < ZRTT_LANE_BULK; lane++)
+		__qdisc_reset_queue(&q->sparse.lanes[lane]);
+	for (lane = 0; lane < ZRTT_LANES; lane++)
+		q->vars.table.lanes[lane].out = q->vars.table.lanes[lane].in;
 	qdisc_reset_queue(sch);
 }
 
@@ -271,7 +295,7 @@ static bool zrtt_trim(struct Qdisc *sch)
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_sparse_lane(sch),
+			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_older_lane(sch),
 				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;

@@ -62,9 +62,8 @@ struct zrtt_departures {
 
 /**
  * struct zrtt_sparse - sparse flows, packets counted with the segments of GSO packets
- * @q: the sparse lane
- * @returning: the returning lane
- * @backlog_pkts: packets in both
+ * @lanes: all but bulk, by enum zrtt_lane
+ * @backlog_pkts: packets in them
  * @pkts: those that left for the link
  * @bytes: bytes of these
  * @drops: packets dropped that were in it, or to join it
@@ -72,8 +71,7 @@ struct zrtt_departures {
  *	fraction bits
  */
 struct zrtt_sparse {
-	struct qdisc_skb_head q;
-	struct qdisc_skb_head returning;
+	struct qdisc_skb_head lanes[ZRTT_LANE_BULK];
 	u32 backlog_pkts;
 	u64 pkts;
 	u64 bytes;
@@ -86,7 +84,7 @@ struct zrtt_sparse {
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
- * @sparse: the lanes that go first; bulk is Qdisc.q, whose qlen counts all
+ * @sparse: the lanes that go before bulk; bulk is Qdisc.q, whose qlen counts all
  * @net: connections that are timed by timestamps, NULL = timestamps are off
  * @names: addresses of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
@@ -144,9 +142,10 @@ enum zrtt_timing {
  * struct zrtt_skb_cb - what a queued packet carries
  * @enqueue_ns: when it came
  * @tag: with @times, hash of the flow or of the connection
- * @after: in the returning lane, the number of the packet that leaves bulk before it
+ * @after: in the returning lane, the packet that it waits for: its number ...
  * @segs: packets it counts for
  * @times: enum zrtt_timing
+ * @below: ... and its lane
  */
 struct zrtt_skb_cb {
 	u64 enqueue_ns;
@@ -156,6 +155,7 @@ struct zrtt_skb_cb {
 	};
 	u16 segs;
 	u8 times;
+	u8 below;
 };
 
 static inline struct zrtt_skb_cb *zrtt_cb(const struct sk_buff *skb)

@@ -104,10 +104,10 @@ enum zrtt_syn {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @last: number of its last packet that joined the bulk lane, or with @returned the
- *	returning lane, low bits
+ * @last: number of its last packet in @lane, low bits
+ * @to_bulk: its next packet joins bulk, whatever it is
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
- * @returned: it came back from the bulk lane, see lane.h
+ * @lane: enum zrtt_lane of its last packet
  * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
  * @source: enum zrtt_rtt_source of @rtt_us
@@ -141,9 +141,10 @@ struct zrtt_flow {
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	u16 last;
-	u8 age:5;
-	u8 returned:1;
+	u16 last:15;
+	u16 to_bulk:1;
+	u8 age:4;
+	u8 lane:2;
 	u8 hit:1;
 	u8 counts:1;
 	u8 source:3;
@@ -192,7 +193,8 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 	f->last = 0;
-	f->returned = 0;
+	f->to_bulk = 0;
+	f->lane = 0;
 	f->age = 0;
 	f->hit = 0;
 	f->counts = 0;
@@ -265,9 +267,9 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	u32 gain_q16 = zrtt_rate_gains[epochs];
 
 	if (f->age < ZRTT_RATE_EPOCHS) {
-		f->age += epochs;
-		if (f->age > ZRTT_LIVE_EPOCHS)
-			f->age = ZRTT_LIVE_EPOCHS;
+		u32 age = f->age + epochs;
+
+		f->age = age < ZRTT_LIVE_EPOCHS ? age : ZRTT_LIVE_EPOCHS;
 		gain_q16 = epochs * zrtt_epoch_recip[f->age];
 	}
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);

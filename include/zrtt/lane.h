@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * FIFOs in place of one. The sparse lane takes flows that send less than their due, in
- * small bursts: new flows, ACKs, queries, voice, games. It is served first, within a bound;
- * all other packets are in the bulk lane. There is no queue per flow.
+ * Three lanes in place of one FIFO. Flows that send no more than their due, in small bursts,
+ * are sparse: their small packets (ACKs, queries, voice, games) join the thin lane, larger
+ * ones the sparse lane. These go first, within a bound. All other packets are in the bulk
+ * lane. There is no queue per flow.
  *
- * No flow's packets change places. From sparse to bulk a flow may go at any time: bulk goes
- * first only where its head is the older one. From bulk to sparse it goes once its last
- * packet has left bulk. A flow of small packets need not pause for that: until then they
- * join the returning lane, whose head waits for the last packet of its flow in bulk, and
- * then goes before sparse.
+ * No flow's packets change places. Down, to a lane that is served later, a flow may go at
+ * any time: where that one is served out of turn, the older head goes first. Up it goes once
+ * its last packet has left the lane below. Small packets need not pause for that: they join
+ * the returning lane, whose head waits for that last packet, and then goes before all.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -17,14 +17,6 @@
 #include "fixed.h"
 #include "flow.h"
 #include "table.h"
-
-/* enum tc_zrtt_lane */
-enum zrtt_lane {
-	ZRTT_LANE_SPARSE,
-	ZRTT_LANE_BULK,
-	ZRTT_LANE_RETURNING,	/* to tc, a part of sparse */
-	ZRTT_LANE_NONE,		/* the packet is refused */
-};
 
 /* What a sparse flow may send in an epoch beside its rate: three full packets. More lets a
  * TCP flow of few packets per RTT stay sparse, where nothing is marked.
@@ -45,8 +37,9 @@ enum zrtt_lane {
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
 
-/* How far sparse may get ahead of bulk, where both wait, before the older head goes first:
- * bytes, and a share of what the link carries in an epoch, 4 ms of it.
+/* How far the lanes before bulk may get ahead of it, where both wait, until the older head
+ * goes first: bytes, and a share of what the link carries in an epoch, 4 ms of it. Thin for
+ * itself, too: sparse packets use up what both have, and not what thin has.
  */
 #define ZRTT_LANE_LEAD		(16 * 1024)
 #define ZRTT_LANE_LEAD_SHIFT	5
@@ -55,20 +48,24 @@ enum zrtt_lane {
 
 /**
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
- * @rate: what a sparse flow sends less than, bytes per epoch, 0 = there is one lane
+ * @rate: most that a sparse flow sends, bytes per epoch, 0 = all packets are in bulk
  * @small_rate: the same of small packets, if that is more
- * @small_bytes: what left the sparse lane in small packets in this epoch
- * @spilt: what went to bulk of new flows in this epoch, bytes
- * @lead: how far sparse may get ahead of bulk, bytes, if above ZRTT_LANE_LEAD
- * @ahead: how far it is, up to twice that
+ * @lead: how far lanes may get ahead of bulk, bytes, if above ZRTT_LANE_LEAD
+ * @thin_ahead: how far thin is, packets that returned included, up to twice that
+ * @ahead: how far thin and sparse are
+ * @thin_bytes: what left thin in this epoch
+ * @new_bytes: what joined thin of new flows in this epoch
+ * @spilt_bytes: what went to bulk of new flows in this epoch
  */
 struct zrtt_lanes {
 	u32 rate;
 	u32 small_rate;
-	u32 small_bytes;
-	u32 spilt;
 	u32 lead;
+	u32 thin_ahead;
 	u32 ahead;
+	u32 thin_bytes;
+	u32 new_bytes;
+	u32 spilt_bytes;
 };
 
 /* The due share is @due bytes per epoch, 0 = not known: what is sparse follows. */
@@ -81,7 +78,7 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 due)
  * zrtt_lanes_end_epoch() - bounds that follow the link
  * @lanes: state
  * @due: the due share, bytes per epoch
- * @sent: bytes that left both lanes in the epoch
+ * @sent: bytes that left all lanes in the epoch
  */
 static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent)
 {
@@ -89,11 +86,27 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 
 	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
 	part = most >> ZRTT_LANE_SMALL_SHIFT;
-	part = part > lanes->small_bytes ?
-	       (part - lanes->small_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
+	part = part > lanes->thin_bytes ?
+	       (part - lanes->thin_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
 	lanes->small_rate = part > due ? part : due;
-	lanes->small_bytes = 0;
-	lanes->spilt = 0;
+	lanes->thin_bytes = 0;
+	lanes->new_bytes = 0;
+	lanes->spilt_bytes = 0;
+}
+
+/* How far lanes may get ahead of bulk, bytes. */
+static inline u32 zrtt_lanes_lead(const struct zrtt_lanes *lanes)
+{
+	return lanes->lead > ZRTT_LANE_LEAD ? lanes->lead : ZRTT_LANE_LEAD;
+}
+
+/* May @bytes more of new flows do what @used bytes of them did in this epoch? */
+static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u32 bytes)
+{
+	if (*used > zrtt_lanes_lead(lanes))
+		return false;
+	*used += bytes;
+	return true;
 }
 
 /**
@@ -104,94 +117,68 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
  * @bytes: its length
  * @now_ns: clock
  */
-static inline enum zrtt_lane zrtt_lane_of(const struct zrtt_lanes *lanes,
+static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 					  const struct zrtt_table *t,
 					  const struct zrtt_flow *f, u32 bytes,
 					  u64 now_ns)
 {
 	bool small = bytes <= ZRTT_LANE_SMALL;
 	u32 rate = lanes->rate >> f->hit, elapsed_q16;
+	bool queued;
 
 	if (small && lanes->rate && rate < lanes->small_rate)
 		rate = lanes->small_rate;
-	if (f->rate >= rate)
+	if (f->rate >= rate || f->to_bulk)
 		return ZRTT_LANE_BULK;
 	elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 		      (f->epoch << ZRTT_Q16);
 	if (f->bytes > ZRTT_LANE_BURST + (u64)zrtt_mul_q16(rate, elapsed_q16))
 		return ZRTT_LANE_BULK;
-	if (zrtt_flow_in_bulk(t, f) || zrtt_flow_returning(t, f))
-		return small ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
-	return ZRTT_LANE_SPARSE;
+	queued = zrtt_flow_queued(t, f);
+	if (small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)))
+		return queued && f->lane != ZRTT_LANE_THIN ? ZRTT_LANE_RETURNING :
+		       ZRTT_LANE_THIN;
+	return queued && f->lane != ZRTT_LANE_SPARSE ? ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
 }
 
-/**
- * zrtt_lane_join() - a packet joins a lane
- * @t: flow table
- * @f: its flow
- * @lane: the lane that zrtt_lane_of() said, or bulk
- *
- * Return: in the returning lane, the number of the packet that is to leave bulk before it.
- */
-static inline u32 zrtt_lane_join(struct zrtt_table *t, struct zrtt_flow *f,
-				 enum zrtt_lane lane)
+/* A packet of @f joins @lane. */
+static inline void zrtt_lane_join(struct zrtt_table *t, struct zrtt_flow *f,
+				  enum zrtt_lane lane)
 {
-	u32 after = t->bulk.out;
-
-	if (likely(lane == ZRTT_LANE_BULK)) {
-		f->last = (u16)++t->bulk.in;
-	} else if (lane == ZRTT_LANE_SPARSE) {
-		/* none is in bulk; that is still so when numbers have come round */
-		f->last = (u16)t->bulk.out;
-	} else {
-		if (zrtt_flow_in_bulk(t, f))
-			after = zrtt_flow_bulk_last(t, f);
-		f->last = (u16)++t->returning.in;
-	}
-	f->returned = lane == ZRTT_LANE_RETURNING;
-	return after;
+	f->last = ++t->lanes[lane].in & ZRTT_LAST_MASK;
+	f->lane = lane;
+	f->to_bulk = 0;
 }
 
-/* How far sparse may get ahead of bulk, bytes. */
-static inline u32 zrtt_lanes_lead(const struct zrtt_lanes *lanes)
+/* Had those that are @ahead so much that bulk goes first if its head is older? */
+static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes, u32 ahead)
 {
-	return lanes->lead > ZRTT_LANE_LEAD ? lanes->lead : ZRTT_LANE_LEAD;
+	return unlikely(ahead > zrtt_lanes_lead(lanes));
 }
 
-/* Has sparse had so much that bulk goes first if its head is older? */
-static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes)
+/* A packet of @bytes left @lane, which is not bulk, while bulk waited or not. */
+static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane, u32 bytes,
+				   bool bulk_waits)
 {
-	return unlikely(lanes->ahead > zrtt_lanes_lead(lanes));
-}
-
-/* May a packet of @bytes of a new flow go to bulk, as sparse is full? A burst may, a flood
- * would leave nothing of bulk.
- */
-static inline bool zrtt_lanes_spill(struct zrtt_lanes *lanes, u32 bytes)
-{
-	if (lanes->spilt > zrtt_lanes_lead(lanes))
-		return false;
-	lanes->spilt += bytes;
-	return true;
-}
-
-/* A packet of @bytes left sparse, while bulk waited or not. */
-static inline void zrtt_sparse_left(struct zrtt_lanes *lanes, u32 bytes, bool bulk_waits)
-{
+	u32 thin_bytes = lane == ZRTT_LANE_SPARSE ? 0 : bytes;
 	u32 most = 2 * zrtt_lanes_lead(lanes);
 
-	if (bytes <= ZRTT_LANE_SMALL)
-		lanes->small_bytes += bytes;
+	lanes->thin_bytes += thin_bytes;
+	lanes->thin_ahead = bulk_waits ? lanes->thin_ahead + thin_bytes : 0;
 	lanes->ahead = bulk_waits ? lanes->ahead + bytes : 0;
 	if (lanes->ahead > most)
 		lanes->ahead = most;
+	if (lanes->thin_ahead > lanes->ahead)
+		lanes->thin_ahead = lanes->ahead;
 }
 
 /* A packet of @bytes left bulk. */
 static inline void zrtt_bulk_left(struct zrtt_lanes *lanes, u32 bytes)
 {
-	if (unlikely(lanes->ahead))
-		lanes->ahead -= bytes < lanes->ahead ? bytes : lanes->ahead;
+	if (likely(!lanes->ahead))
+		return;
+	lanes->ahead -= bytes < lanes->ahead ? bytes : lanes->ahead;
+	lanes->thin_ahead -= bytes < lanes->thin_ahead ? bytes : lanes->thin_ahead;
 }
 
 #endif

@@ -38,14 +38,25 @@
 #define ZRTT_UPDATE_FLOWS_SHIFT	10
 #define ZRTT_UPDATE_EPOCHS	8
 
+/* FIFOs, served in this order; lane.h. */
+enum zrtt_lane {
+	ZRTT_LANE_RETURNING,
+	ZRTT_LANE_THIN,
+	ZRTT_LANE_SPARSE,
+	ZRTT_LANE_BULK,
+	ZRTT_LANES,
+};
+
 /**
  * struct zrtt_passage - packets that passed a lane
  * @in: how many joined it; that is the number of the last one, too
  * @out: how many left it, to be sent or dropped
+ * @lost: @in when a flow that may have had packets there lost its slot
  */
 struct zrtt_passage {
 	u32 in;
 	u32 out;
+	u32 lost;
 };
 
 /**
@@ -68,9 +79,7 @@ struct zrtt_passage {
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
- * @bulk: packets of the bulk lane
- * @returning: packets of the returning lane
- * @lost: @bulk.in when a flow that may have had packets in one of them lost its slot
+ * @lanes: packets by enum zrtt_lane
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
@@ -90,35 +99,23 @@ struct zrtt_table {
 	u64 sum_rtt_us;
 	u32 rtt_avg_us;
 	u64 evicted;
-	struct zrtt_passage bulk;
-	struct zrtt_passage returning;
-	u32 lost;
+	struct zrtt_passage lanes[ZRTT_LANES];
 };
 
-/* Is the packet numbered @last, low bits, one of those in a lane? The next one counts as
- * well, as does any number if there are so many: then it may be.
- */
-static inline bool zrtt_passage_has(const struct zrtt_passage *lane, u16 last)
+#define ZRTT_LAST_MASK		0x7fff	/* of numbers of packets, in a flow */
+
+/* How many packets joined the lane of @f's last one, after that one. */
+static inline u32 zrtt_flow_behind(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	return (u16)(lane->in + 1 - last) <= lane->in - lane->out;
+	return (t->lanes[f->lane].in - f->last) & ZRTT_LAST_MASK;
 }
 
-/* May packets of @f be in the bulk lane? */
-static inline bool zrtt_flow_in_bulk(const struct zrtt_table *t, const struct zrtt_flow *f)
+/* May @f have packets in that lane? It may if there are more of them than numbers. */
+static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	return !f->returned && zrtt_passage_has(&t->bulk, f->last);
-}
+	const struct zrtt_passage *lane = &t->lanes[f->lane];
 
-/* May packets of @f be in the returning lane? */
-static inline bool zrtt_flow_returning(const struct zrtt_table *t, const struct zrtt_flow *f)
-{
-	return f->returned && zrtt_passage_has(&t->returning, f->last);
-}
-
-/* @f's last packet in bulk, of those that may be there. */
-static inline u32 zrtt_flow_bulk_last(const struct zrtt_table *t, const struct zrtt_flow *f)
-{
-	return t->bulk.in + 1 - (u16)(t->bulk.in + 1 - f->last);
+	return zrtt_flow_behind(t, f) < lane->in - lane->out;
 }
 
 /* @f is about to lose its slot. If packets of it are queued, it is a new flow when it comes
@@ -126,14 +123,48 @@ static inline u32 zrtt_flow_bulk_last(const struct zrtt_table *t, const struct z
  */
 static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	if (f->tag && (zrtt_flow_in_bulk(t, f) || zrtt_flow_returning(t, f)))
-		t->lost = t->bulk.in;
+	if (f->tag && zrtt_flow_queued(t, f))
+		t->lanes[f->lane].lost = t->lanes[f->lane].in;
 }
 
-/* The packets of a new flow wait for those of flows that were lost. */
+/* Are packets queued of a flow that lost its slot? */
+static inline bool zrtt_table_lost(const struct zrtt_table *t)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		if ((s32)(t->lanes[i].lost - t->lanes[i].out) > 0)
+			return true;
+	return false;
+}
+
+/* A new flow may be one that was lost: then its first packet joins bulk, where it overtakes
+ * none that came before it.
+ */
 static inline void zrtt_flow_begin_lane(const struct zrtt_table *t, struct zrtt_flow *f)
 {
-	f->last = (s32)(t->lost - t->bulk.out) > 0 ? (u16)t->lost : (u16)t->bulk.out;
+	f->lane = ZRTT_LANE_BULK;
+	f->last = t->lanes[ZRTT_LANE_BULK].out & ZRTT_LAST_MASK;
+	f->to_bulk = zrtt_table_lost(t);
+}
+
+/* Numbers wrap: what was lost long ago must not seem to be ahead. */
+static inline void zrtt_lanes_wrap(struct zrtt_table *t)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		if ((s32)(t->lanes[i].lost - t->lanes[i].out) < 0)
+			t->lanes[i].lost = t->lanes[i].out;
+}
+
+/* All flows may be lost, as at a change of the table's size. */
+static inline void zrtt_lanes_lose(struct zrtt_table *t)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		t->lanes[i].lost = t->lanes[i].in;
 }
 
 /* An empty table of @flows slots, a power of two and ZRTT_WAYS or more. */
@@ -264,8 +295,7 @@ static inline void zrtt_table_tick(struct zrtt_table *t, u32 epoch)
 	u32 epochs = 1 + (t->live >> ZRTT_UPDATE_FLOWS_SHIFT);
 
 	t->update_epochs = epochs < ZRTT_UPDATE_EPOCHS ? epochs : ZRTT_UPDATE_EPOCHS;
-	if ((s32)(t->lost - t->bulk.out) < 0)
-		t->lost = t->bulk.out;
+	zrtt_lanes_wrap(t);
 	zrtt_table_expire(t, epoch, ZRTT_EXPIRE_TICK);
 }
 
@@ -440,7 +470,7 @@ static inline void zrtt_table_resize(struct zrtt_table *t, struct zrtt_table *fr
 	t->newest = ZRTT_NO_SLOT;
 	t->from = from;
 	t->left = from->mask + 1;
-	t->lost = t->bulk.in;
+	zrtt_lanes_lose(t);
 }
 
 /* Move the live flow that was updated last, if its bucket has room: then all live flows

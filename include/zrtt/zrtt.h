@@ -435,17 +435,15 @@ static inline bool zrtt_learn(const struct zrtt_params *params,
 
 /* The slot of packets that are spoofed in the name of @tag's flow @f: they have a rate, a
  * penalty and a share of their own. As they may be the flow's after all, they stay in order
- * with the others: in bulk if one is there, and those that follow them as well.
+ * with the others: they join bulk, and so does the flow's next packet.
  */
 static noinline __maybe_unused struct zrtt_flow *
 zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch, u32 rnd)
 {
 	struct zrtt_flow *spoofed = zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
 
-	f->last = (u16)(t->bulk.in + 1);
-	f->returned = false;
-	spoofed->last = (u16)t->bulk.in;
-	spoofed->returned = false;
+	f->to_bulk = true;
+	spoofed->to_bulk = true;
 	return spoofed;
 }
 
