@@ -17,11 +17,11 @@ from lab.flent.batch import SUFFIX
 
 NONE = "-"
 PINGS = {
-    "ICMP": lambda name, runner: name.startswith("Ping") and runner == "PingRunner",
-    "UDP": lambda name, runner: name.startswith("Ping") and runner == "IrttRunner",
-    "call": lambda name, runner: name.startswith("VoIP") and runner == "IrttRunner",
+    "ICMP": ("Ping", "PingRunner"),
+    "UDP": ("Ping", "IrttRunner"),
+    "call": ("VoIP", "IrttRunner"),
 }
-"""Kinds of packets that come back, and the series of each."""
+"""Kinds of packets that come back: how the names of their series start, and flent's runner."""
 HEAD = [
     "data file",
     *[f"{kind} {what}" for kind in PINGS for what in ("mean", "p95")],
@@ -44,8 +44,12 @@ class _Data:
         self._rtts_ms = rtts_ms
 
     def _chosen(self, kind: str) -> list[str]:
-        series = self._metadata["SERIES_META"]
-        return [name for name, meta in series.items() if PINGS[kind](name, meta["RUNNER"])]
+        start, runner = PINGS[kind]
+        return [
+            name
+            for name, meta in self._metadata["SERIES_META"].items()
+            if name.startswith(start) and meta["RUNNER"] == runner
+        ]
 
     def _rtt_ms(self, name: str) -> float:
         """RTT of the path of a series, which ends with its host unless the test has only one."""
