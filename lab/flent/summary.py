@@ -7,7 +7,7 @@ import gzip
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import fmean
@@ -22,17 +22,24 @@ PINGS = {
     "call": ("VoIP", "IrttRunner"),
 }
 """Kinds of packets that come back: how the names of their series start, and flent's runner."""
-HEAD = [
-    "data file",
-    *[f"{kind} {what}" for kind in PINGS for what in ("mean", "p95")],
-    "lost", "down", "up",
-]  # fmt: skip
-LEGEND = "Latency under load less the RTT of the path, in ms; goodput in Mbit/s."
 
 
 def percentile(values: Sequence[float], share: float) -> float:
     """The smallest value that at least this share, 0 to 1, of all values do not exceed."""
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
+
+
+FIGURES: dict[str, Callable[[list[float]], float]] = {
+    "mean": fmean,
+    "p95": lambda values: percentile(values, 0.95),
+    "max": max,
+}
+HEAD = [
+    "data file",
+    *[f"{kind} {what}" for kind in PINGS for what in FIGURES],
+    "lost", "down", "up",
+]  # fmt: skip
+LEGEND = "Latency under load less the RTT of the path, in ms; goodput in Mbit/s."
 
 
 class _Data:
@@ -90,10 +97,7 @@ def _line(path: Path, rtts_ms: Mapping[str, float]) -> list[str]:
     cells = [path.name.removesuffix(SUFFIX).removeprefix("batch-")]
     for kind in PINGS:
         induced = data.induced_ms(kind)
-        cells += (
-            [f"{fmean(induced):.1f}", f"{percentile(induced, 0.95):.1f}"]
-            if induced else [NONE, NONE]
-        )  # fmt: skip
+        cells += [f"{of(induced):.1f}" if induced else NONE for of in FIGURES.values()]
     lost = data.lost()
     goodputs = [data.goodput_mbps(direction) for direction in ("download", "upload")]
     return [
