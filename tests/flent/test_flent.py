@@ -129,8 +129,8 @@ def test_call_is_made_of_small_packets() -> None:
 def test_rates_are_down_and_up() -> None:
     columns = _call()[1]
     assert columns["data file"] == "voip-dualpi2"
-    assert 0.75 * 20 < float(columns["down"]) < 20
-    assert 0.75 * 4 < float(columns["up"]) < 4
+    assert 0.5 * 20 < float(columns["down"]) < 20
+    assert 0.5 * 4 < float(columns["up"]) < 4
     assert float(columns["call p95"]) >= float(columns["call mean"]) > 0
 
 
