@@ -23,7 +23,8 @@ from lab.model.units import format_ms
 from lab.net.network import NETEM_LIMIT_PACKETS, htb, memory_line
 
 MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
-           "sch_sfb", "sch_dualpi2", "tcp_cubic", "tcp_bbr")  # fmt: skip
+           "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
+"""Of every kernel. dualpi2 is part of kernel uml; Debian 12's have none."""
 PROGRAMS = ("python3", "bash", "which", "basename", "readlink")
 """Of flent and its scripts, beside ip, tc and the small tools of a guest."""
 CLIENT, ROUTER, CORE = "client", "router", "core"
