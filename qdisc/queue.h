@@ -133,8 +133,11 @@ static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	return zrtt_older_of(sch, zrtt_thin_lane(sch),
-			     zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK));
+	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+
+	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
+	/* who returns may be newer than what is in thin */
+	return zrtt_returned(sch) ? zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane) : lane;
 }
 
 /* The lane that is served next if not all packets are in bulk. */
@@ -254,6 +257,15 @@ static void zrtt_drop_head(struct Qdisc *sch, enum zrtt_lane lane, u64 *count, u
 	qdisc_dequeue_drop(sch, skb, reason);
 }
 
+/* May bulk lose its head to a sparse packet? Only if it is next by age: a flow may have older
+ * packets in other lanes, and would overtake them when it returns, as nothing of it is in
+ * bulk.
+ */
+static noinline bool zrtt_has_room(struct Qdisc *sch)
+{
+	return zrtt_older_lane(sch) == ZRTT_LANE_BULK;
+}
+
 /* A sparse packet has joined a full queue: bulk loses its head, not who sends little. */
 static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
 {
@@ -282,7 +294,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	qdisc_reset_queue(sch);
 }
 
-/* Drop some of the packets that are above a limit that was lowered, those of bulk first,
+/* Drop some of the packets that are above a limit that was lowered, the older ones first,
  * but never the last one. Return: whether there may be more.
  */
 static bool zrtt_trim(struct Qdisc *sch)
@@ -295,8 +307,8 @@ static bool zrtt_trim(struct Qdisc *sch)
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_older_lane(sch),
-				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
+			zrtt_drop_head(sch, zrtt_older_lane(sch), &q->stats.drop_limit,
+				       QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;
 }
