@@ -182,7 +182,7 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, enum fate fate)
 	struct zrtt_flow *f = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, 0, q->now_ns);
 	enum zrtt_lane lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
 
-	expect(lane == ZRTT_LANE_BULK || q->vars.lanes.rate, "there is no sparse lane");
+	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
@@ -387,6 +387,7 @@ static void change(struct queue *q, struct draw *d)
 
 	zrtt_params_preset(&q->params, what & 4 ? ZRTT_MODE_BLUE : ZRTT_MODE_ZRTT);
 	q->params.lanes &= !(what & 8);
+	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
 	if (t->from || flows == t->mask + 1)
 		return;
 	zrtt_table_resize(t, &q->from, calloc(flows, sizeof(struct zrtt_flow)), flows);

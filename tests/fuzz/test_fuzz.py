@@ -142,7 +142,7 @@ BUGS = [
     Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
     Bug("lets a flow overtake its own", "lane", "queued = zrtt_flow_queued(t, f);", "queued = 0 * zrtt_flow_queued(t, f);"),
-    Bug("has a sparse lane when it is off", "lane", "!on ? 0 : due ?", "0 * on ? 0 : due ?"),
+    Bug("has a sparse lane when it is off", "lane", "!on ? 0 : due ?", "!on ? 1 : due ?"),
     Bug("lets others go on and on", "lane", "ahead > zrtt_lanes_lead(lanes)", "0 * ahead > zrtt_lanes_lead(lanes)"),
     Bug("does not see that bulk waits", "lane", "bulk_waits ? lanes->ahead + bytes : 0", "bulk_waits ? bytes : 0"),
     Bug("goes past what is spoofed", "lane", "f->rate >= rate || f->to_bulk", "f->rate >= rate"),
@@ -154,7 +154,7 @@ BUGS = [
     Bug("forgets it while flows are moved", "lane", "\tzrtt_flow_lose(t, copy);\n\t*copy = *f;\n\tf->live = 0;", "\t*copy = *f;\n\tf->live = 0;", "table"),
     Bug("forgets it at a resize", "lane", "t->left = from->mask + 1;\n\tzrtt_lanes_lose(t);", "t->left = from->mask + 1;", "table"),
     Bug("lets who was lost go first", "lane", "f->to_bulk = zrtt_table_lost(t);", "f->to_bulk = 0;", "table"),
-    Bug("lets a flow overtake what was spoofed", "lane", "f->to_bulk = true;\n\tspoofed", "spoofed", "zrtt"),
+    Bug("lets a flow overtake what was spoofed", "lane", "f->to_bulk = true;\n\tspoofed", "f->to_bulk |= 0;\n\tspoofed", "zrtt"),
     Bug("lets what was spoofed overtake the flow", "lane", "\tspoofed->to_bulk = true;\n", "", "zrtt"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
