@@ -130,8 +130,13 @@ static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	return zrtt_older_of(sch, zrtt_thin_lane(sch),
-			     zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK));
+	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+
+	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
+	/* who returns may be newer than what is in thin */
+	if (zrtt_head(sch, ZRTT_LANE_RETURNING) && zrtt_returned(sch))
+		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane);
+	return lane;
 }
 
 /* The lane that is served next if not all packets are in bulk, in any case. */
@@ -220,9 +225,24 @@ static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
 		zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead));
 }
 
-/* The lane of a packet that is not to join bulk, as @lane may be full: its head has waited for
- * half of the target, so that sparse flows have more than their part of the link. Known ones
- * go to bulk then. What is new may be a flood.
+/* Does @lane, thin or sparse, have more than its part of the link? Then its head has waited
+ * for half of the target, and not for a few packets of a slow link.
+ */
+static bool zrtt_lane_overloaded(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_lanes *lanes = &q->vars.lanes;
+	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
+
+	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
+							      lanes->ahead) &&
+	       passage->in - passage->out > ZRTT_TARGET_PKTS &&
+	       zrtt_head_age_ns(sch, lane, now_ns) >
+	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
+}
+
+/* The lane of a packet of @flow that is not to join bulk, if it may have to wait. Where its lane
+ * is overloaded, known flows go to bulk; what is new may be a flood.
  *
  * Return: ZRTT_LANES if the packet is refused.
  */
@@ -232,12 +252,11 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_lanes *lanes = &q->vars.lanes;
-	u64 most_ns = q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 
 	if (lane == ZRTT_LANE_RETURNING)
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (likely(zrtt_head_age_ns(sch, lane, now_ns) <= most_ns))
+	if (likely(!zrtt_lane_overloaded(sch, lane, now_ns)))
 		return lane;
 	if (flow->live || zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
 		return ZRTT_LANE_BULK;
@@ -262,6 +281,15 @@ static void zrtt_drop_head(struct Qdisc *sch, enum zrtt_lane lane, u64 *count, u
 	qdisc_qstats_drop(sch);
 	qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
 	qdisc_dequeue_drop(sch, skb, reason);
+}
+
+/* May bulk lose its head to a sparse packet? Only if it is next by age: a flow may have older
+ * packets in other lanes, and would overtake them when it returns, as nothing of it is in
+ * bulk.
+ */
+static noinline bool zrtt_has_room(struct Qdisc *sch)
+{
+	return zrtt_older_lane(sch) == ZRTT_LANE_BULK;
 }
 
 /* A packet has joined a full queue: bulk loses its head, not who sends little. */
@@ -292,7 +320,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	qdisc_reset_queue(sch);
 }
 
-/* Drop some of the packets that are above a limit that was lowered, those of bulk first,
+/* Drop some of the packets that are above a limit that was lowered, the older ones first,
  * but never the last one. Return: whether there may be more.
  */
 static bool zrtt_trim(struct Qdisc *sch)
@@ -305,8 +333,8 @@ static bool zrtt_trim(struct Qdisc *sch)
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_older_lane(sch),
-				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
+			zrtt_drop_head(sch, zrtt_older_lane(sch), &q->stats.drop_limit,
+				       QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;
 }

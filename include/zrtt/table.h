@@ -127,8 +127,13 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
  */
 static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	if (f->tag && zrtt_flow_queued(t, f))
+	if (!f->tag)
+		return;
+	if (zrtt_flow_queued(t, f))
 		t->lanes[f->lane].lost = t->lanes[f->lane].in;
+	/* what was spoofed in its name is there */
+	if (f->last & ZRTT_LAST_BULK)
+		t->lanes[ZRTT_LANE_BULK].lost = t->lanes[ZRTT_LANE_BULK].in;
 }
 
 /* Are packets queued of a flow that lost its slot? */
