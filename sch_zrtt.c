@@ -132,13 +132,13 @@ static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (lane == ZRTT_LANES || (full && !sch->q.head))
+	if (unlikely(lane == ZRTT_LANES || (full \&\& !zrtt_has_room(sch))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
 	zrtt_idle_end(&q->vars);
 	zrtt_push(skb, sch, lane, flow, segs, q->clock.ns);
-	if (full)
+	if (unlikely(full))
 		zrtt_make_room(sch, to_free);
 	return NET_XMIT_SUCCESS;
 }
@@ -164,7 +164,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
-	if (lane != ZRTT_LANE_BULK)
+	if (unlikely(zrtt_may_wait(q, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
 	if (lane != ZRTT_LANE_BULK)
 		return zrtt_enqueue_sparse(skb, sch, to_free, lane, flow, segs);
@@ -185,7 +185,8 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_names_or_strip(q, skb, flow);
 
 	zrtt_idle_end(&q->vars);
-	return zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, q->clock.ns);
+	zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, q->clock.ns);
+	return NET_XMIT_SUCCESS;
 }
 
 /*

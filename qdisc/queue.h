@@ -13,8 +13,8 @@
 /* Packets above a lowered limit that are dropped for one that leaves: some 10 us. */
 #define ZRTT_TRIM_BATCH		64
 
-/* One of 8 sparse packets has its sojourn measured. */
-#define ZRTT_SPARSE_SAMPLE	7
+/* One of 32 sparse packets has its sojourn measured. */
+#define ZRTT_SPARSE_SAMPLE	31
 
 /* What the queue may hold follows from the parameters and from the link's rate. */
 static void zrtt_derive_limit(struct zrtt_sched_data *q)
@@ -47,9 +47,9 @@ static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
 }
 
 /* Queue a packet of @flow that came at @now_ns and stands for @segs of them. */
-static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
-				     enum zrtt_lane lane, struct zrtt_flow *flow,
-				     u32 segs, u64 now_ns)
+static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
+				      enum zrtt_lane lane, struct zrtt_flow *flow,
+				      u32 segs, u64 now_ns)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_skb_cb *cb = zrtt_cb(skb);
@@ -60,16 +60,15 @@ static __always_inline int zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
-	if (lane == ZRTT_LANE_RETURNING)
+	if (unlikely(lane == ZRTT_LANE_RETURNING))
 		zrtt_wait_below(&q->vars.table, cb, flow);
 	zrtt_lane_join(&q->vars.table, flow, lane);
-	if (lane == ZRTT_LANE_BULK)
-		return qdisc_enqueue_tail(skb, sch);
-	q->sparse.backlog_pkts += segs;
+	if (lane != ZRTT_LANE_BULK) {
+		q->sparse.backlog_pkts += segs;
+		sch->q.qlen++;
+	}
 	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
-	sch->q.qlen++;
 	qdisc_qstats_backlog_inc(sch, skb);
-	return NET_XMIT_SUCCESS;
 }
 
 /* Is there a packet in a lane? One that a parent has peeked at counts in qlen, but is in
@@ -99,16 +98,14 @@ static struct sk_buff *zrtt_head(struct Qdisc *sch, enum zrtt_lane lane)
 	return zrtt_lane_list(sch, lane)->head;
 }
 
-/* The head of the returning lane if what it waits for has left, or NULL. */
-static struct sk_buff *zrtt_returned(struct Qdisc *sch)
+/* May the head of the returning lane leave, as what it waits for has left? */
+static noinline bool zrtt_returned(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *head = zrtt_head(sch, ZRTT_LANE_RETURNING);
 
-	if (!head || (s32)(q->vars.table.lanes[zrtt_cb(head)->below].out -
-			   zrtt_cb(head)->after) < 0)
-		return NULL;
-	return head;
+	return (s32)(q->vars.table.lanes[zrtt_cb(head)->below].out -
+		     zrtt_cb(head)->after) >= 0;
 }
 
 /* Of two lanes, that whose head came first; @first if they came at once. One has a head. */
@@ -125,7 +122,7 @@ static enum zrtt_lane zrtt_older_of(struct Qdisc *sch, enum zrtt_lane first,
 /* The lane of the thin packet that is next. */
 static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
 {
-	return zrtt_returned(sch) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING)) && zrtt_returned(sch) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 }
 
 /* The lane whose head came first, of those whose head may leave. There is one: what the
@@ -133,11 +130,16 @@ static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	return zrtt_older_of(sch, zrtt_thin_lane(sch),
-			     zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK));
+	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+
+	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
+	/* who returns may be newer than what is in thin */
+	if (zrtt_head(sch, ZRTT_LANE_RETURNING) && zrtt_returned(sch))
+		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane);
+	return lane;
 }
 
-/* The lane that is served next if not all packets are in bulk. */
+/* The lane that is served next if not all packets are in bulk, in any case. */
 static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -156,7 +158,12 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return likely(!q->sparse.backlog_pkts) ? ZRTT_LANE_BULK : zrtt_choose_lane(sch);
+	if (likely(!q->sparse.backlog_pkts))
+		return ZRTT_LANE_BULK;
+	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) ||
+		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
+		return zrtt_choose_lane(sch);
+	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
 }
 
 /* Take the head of a lane, which is not empty. */
@@ -210,9 +217,32 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* The lane of a packet that is not to join bulk, as @lane may be full: its head has waited for
- * half of the target, so that sparse flows have more than their part of the link. Known ones
- * go to bulk then. What is new may be a flood.
+/* May a packet that joins @lane have to wait though it is not bulk? */
+static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
+{
+	return lane != ZRTT_LANE_BULK &&
+	       (lane == ZRTT_LANE_RETURNING ||
+		zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead));
+}
+
+/* Does @lane, thin or sparse, have more than its part of the link? Then its head has waited
+ * for half of the target, and not for a few packets of a slow link.
+ */
+static bool zrtt_lane_overloaded(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_lanes *lanes = &q->vars.lanes;
+	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
+
+	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
+							      lanes->ahead) &&
+	       passage->in - passage->out > ZRTT_TARGET_PKTS &&
+	       zrtt_head_age_ns(sch, lane, now_ns) >
+	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
+}
+
+/* The lane of a packet of @flow that is not to join bulk, if it may have to wait. Where its lane
+ * is overloaded, known flows go to bulk; what is new may be a flood.
  *
  * Return: ZRTT_LANES if the packet is refused.
  */
@@ -222,12 +252,11 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_lanes *lanes = &q->vars.lanes;
-	u64 most_ns = q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 
 	if (lane == ZRTT_LANE_RETURNING)
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (likely(zrtt_head_age_ns(sch, lane, now_ns) <= most_ns))
+	if (likely(!zrtt_lane_overloaded(sch, lane, now_ns)))
 		return lane;
 	if (flow->live || zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
 		return ZRTT_LANE_BULK;
@@ -254,7 +283,16 @@ static void zrtt_drop_head(struct Qdisc *sch, enum zrtt_lane lane, u64 *count, u
 	qdisc_dequeue_drop(sch, skb, reason);
 }
 
-/* A sparse packet has joined a full queue: bulk loses its head, not who sends little. */
+/* May bulk lose its head to a sparse packet? Only if it is next by age: a flow may have older
+ * packets in other lanes, and would overtake them when it returns, as nothing of it is in
+ * bulk.
+ */
+static noinline bool zrtt_has_room(struct Qdisc *sch)
+{
+	return zrtt_older_lane(sch) == ZRTT_LANE_BULK;
+}
+
+/* A packet has joined a full queue: bulk loses its head, not who sends little. */
 static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -282,7 +320,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	qdisc_reset_queue(sch);
 }
 
-/* Drop some of the packets that are above a limit that was lowered, those of bulk first,
+/* Drop some of the packets that are above a limit that was lowered, the older ones first,
  * but never the last one. Return: whether there may be more.
  */
 static bool zrtt_trim(struct Qdisc *sch)
@@ -295,8 +333,8 @@ static bool zrtt_trim(struct Qdisc *sch)
 			  (q->backlog_pkts > q->limit ||
 			   q->memory > q->params.memory_limit);
 		if (q->trim)
-			zrtt_drop_head(sch, sch->q.head ? ZRTT_LANE_BULK : zrtt_older_lane(sch),
-				       &q->stats.drop_limit, QDISC_DROP_OVERLIMIT);
+			zrtt_drop_head(sch, zrtt_older_lane(sch), &q->stats.drop_limit,
+				       QDISC_DROP_OVERLIMIT);
 	}
 	return q->trim;
 }

@@ -104,8 +104,7 @@ enum zrtt_syn {
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
- * @last: number of its last packet in @lane, low bits
- * @to_bulk: its next packet joins bulk, whatever it is
+ * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @lane: enum zrtt_lane of its last packet
  * @hit: a packet of it was marked or dropped recently
@@ -141,8 +140,7 @@ struct zrtt_flow {
 	u32 weight_q16;
 	u32 acc_q30;
 	u32 threshold_q30;
-	u16 last:15;
-	u16 to_bulk:1;
+	u16 last;
 	u8 age:4;
 	u8 lane:2;
 	u8 hit:1;
@@ -193,7 +191,6 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 	f->last = 0;
-	f->to_bulk = 0;
 	f->lane = 0;
 	f->age = 0;
 	f->hit = 0;

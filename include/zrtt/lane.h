@@ -50,7 +50,7 @@
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
  * @rate: most that a sparse flow sends, bytes per epoch, 0 = all packets are in bulk
  * @small_rate: the same of small packets, if that is more
- * @lead: how far lanes may get ahead of bulk, bytes, if above ZRTT_LANE_LEAD
+ * @lead: how far lanes may get ahead of bulk, bytes
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
  * @thin_bytes: what left thin in this epoch
@@ -72,6 +72,8 @@ struct zrtt_lanes {
 static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 due)
 {
 	lanes->rate = !on ? 0 : due ? due : ZRTT_LANE_RATE;
+	if (lanes->lead < ZRTT_LANE_LEAD)
+		lanes->lead = ZRTT_LANE_LEAD;
 }
 
 /**
@@ -85,6 +87,8 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	u32 part, most = sent < ZRTT_LANE_BYTES_MAX ? (u32)sent : ZRTT_LANE_BYTES_MAX;
 
 	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
+	if (lanes->lead < ZRTT_LANE_LEAD)
+		lanes->lead = ZRTT_LANE_LEAD;
 	part = most >> ZRTT_LANE_SMALL_SHIFT;
 	part = part > lanes->thin_bytes ?
 	       (part - lanes->thin_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
@@ -94,19 +98,22 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->spilt_bytes = 0;
 }
 
-/* How far lanes may get ahead of bulk, bytes. */
-static inline u32 zrtt_lanes_lead(const struct zrtt_lanes *lanes)
-{
-	return lanes->lead > ZRTT_LANE_LEAD ? lanes->lead : ZRTT_LANE_LEAD;
-}
-
 /* May @bytes more of new flows do what @used bytes of them did in this epoch? */
 static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u32 bytes)
 {
-	if (*used > zrtt_lanes_lead(lanes))
+	if (*used > lanes->lead)
 		return false;
 	*used += bytes;
 	return true;
+}
+
+/* Did @f send more in this epoch than a burst and @rate? */
+static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 now_ns)
+{
+	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
+			  (f->epoch << ZRTT_Q16);
+
+	return f->bytes - ZRTT_LANE_BURST > zrtt_mul_q16(rate, elapsed_q16);
 }
 
 /**
@@ -123,22 +130,19 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 					  u64 now_ns)
 {
 	bool small = bytes <= ZRTT_LANE_SMALL;
-	u32 rate = lanes->rate >> f->hit, elapsed_q16;
-	bool queued;
+	u32 rate = lanes->rate >> f->hit;
 
 	if (small && lanes->rate && rate < lanes->small_rate)
 		rate = lanes->small_rate;
-	if (f->rate >= rate || f->to_bulk)
+	if (f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK))
 		return ZRTT_LANE_BULK;
-	elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
-		      (f->epoch << ZRTT_Q16);
-	if (f->bytes > ZRTT_LANE_BURST + (u64)zrtt_mul_q16(rate, elapsed_q16))
+	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))
 		return ZRTT_LANE_BULK;
-	queued = zrtt_flow_queued(t, f);
 	if (small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)))
-		return queued && f->lane != ZRTT_LANE_THIN ? ZRTT_LANE_RETURNING :
-		       ZRTT_LANE_THIN;
-	return queued && f->lane != ZRTT_LANE_SPARSE ? ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
+		return f->lane != ZRTT_LANE_THIN && zrtt_flow_queued(t, f) ?
+		       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return f->lane != ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f) ?
+	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
 }
 
 /* A packet of @f joins @lane. */
@@ -147,13 +151,12 @@ static inline void zrtt_lane_join(struct zrtt_table *t, struct zrtt_flow *f,
 {
 	f->last = ++t->lanes[lane].in & ZRTT_LAST_MASK;
 	f->lane = lane;
-	f->to_bulk = 0;
 }
 
 /* Had those that are @ahead so much that bulk goes first if its head is older? */
 static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes, u32 ahead)
 {
-	return unlikely(ahead > zrtt_lanes_lead(lanes));
+	return unlikely(ahead > lanes->lead);
 }
 
 /* A packet of @bytes left @lane, which is not bulk, while bulk waited or not. */
@@ -161,13 +164,16 @@ static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane
 				   bool bulk_waits)
 {
 	u32 thin_bytes = lane == ZRTT_LANE_SPARSE ? 0 : bytes;
-	u32 most = 2 * zrtt_lanes_lead(lanes);
 
+	if (!bulk_waits) {
+		lanes->thin_ahead = 0;
+		lanes->ahead = 0;
+	}
 	lanes->thin_bytes += thin_bytes;
-	lanes->thin_ahead = bulk_waits ? lanes->thin_ahead + thin_bytes : 0;
-	lanes->ahead = bulk_waits ? lanes->ahead + bytes : 0;
-	if (lanes->ahead > most)
-		lanes->ahead = most;
+	lanes->thin_ahead += thin_bytes;
+	lanes->ahead += bytes;
+	if (lanes->ahead > 2 * lanes->lead)
+		lanes->ahead = 2 * lanes->lead;
 	if (lanes->thin_ahead > lanes->ahead)
 		lanes->thin_ahead = lanes->ahead;
 }

@@ -102,7 +102,11 @@ struct zrtt_table {
 	struct zrtt_passage lanes[ZRTT_LANES];
 };
 
-#define ZRTT_LAST_MASK		0x7fff	/* of numbers of packets, in a flow */
+/* Of a packet's number, a flow has these bits; one more says that its next packet joins
+ * bulk, whatever it is.
+ */
+#define ZRTT_LAST_MASK		0x7fff
+#define ZRTT_LAST_BULK		0x8000
 
 /* How many packets joined the lane of @f's last one, after that one. */
 static inline u32 zrtt_flow_behind(const struct zrtt_table *t, const struct zrtt_flow *f)
@@ -123,8 +127,13 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
  */
 static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	if (f->tag && zrtt_flow_queued(t, f))
+	if (!f->tag)
+		return;
+	if (zrtt_flow_queued(t, f))
 		t->lanes[f->lane].lost = t->lanes[f->lane].in;
+	/* what was spoofed in its name is there */
+	if (f->last & ZRTT_LAST_BULK)
+		t->lanes[ZRTT_LANE_BULK].lost = t->lanes[ZRTT_LANE_BULK].in;
 }
 
 /* Are packets queued of a flow that lost its slot? */
@@ -145,7 +154,8 @@ static inline void zrtt_flow_begin_lane(const struct zrtt_table *t, struct zrtt_
 {
 	f->lane = ZRTT_LANE_BULK;
 	f->last = t->lanes[ZRTT_LANE_BULK].out & ZRTT_LAST_MASK;
-	f->to_bulk = zrtt_table_lost(t);
+	if (unlikely(zrtt_table_lost(t)))
+		f->last |= ZRTT_LAST_BULK;
 }
 
 /* Numbers wrap: what was lost long ago must not seem to be ahead. */

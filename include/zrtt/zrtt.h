@@ -442,8 +442,8 @@ zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch,
 {
 	struct zrtt_flow *spoofed = zrtt_flow_get(t, tag ^ ZRTT_SPOOFED, epoch, rnd);
 
-	f->to_bulk = true;
-	spoofed->to_bulk = true;
+	f->last |= ZRTT_LAST_BULK;
+	spoofed->last |= ZRTT_LAST_BULK;
 	return spoofed;
 }
 

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from lab.commands.parsing import Commands, Help
 from lab.engines.select import get_engine
-from lab.flent import batch, plots
+from lab.flent import batch, plots, summary
 from lab.flent.network import Network
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS
 from lab.model.scenario import parse_rtts
-from lab.model.units import parse_rate
-from lab.output import pictures
+from lab.model.units import UnitError, parse_rate
+from lab.output import pictures, text_table
 
 
 def _override(text: str) -> tuple[str, str]:
@@ -26,14 +26,23 @@ def _override(text: str) -> tuple[str, str]:
     return key.lower(), value
 
 
+def _rates(text: str) -> tuple[int, int]:
+    """Bits per second down and up from "20mbit" or "100mbit/20mbit"."""
+    down, slash, up = text.partition("/")
+    try:
+        return parse_rate(down), parse_rate(up if slash else down)
+    except UnitError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def add(commands: Commands) -> None:
     p = commands.add_parser(
         "flent",
         help="a batch file of flent, in guests",
         description="Runs flent's batches unchanged, each in a guest with hosts, a router and a "
         "client that flent reaches by name (lab/flent/network.py draws it); gives data files for "
-        "any flent that has the tests in flent-configs, and pictures of them. docs/flent.md "
-        "shows it.",
+        "any flent that has the tests in flent-configs, pictures of them, and a table of latency "
+        "and goodput. docs/flent.md shows it.",
         formatter_class=Help,
     )
     p.add_argument("file", type=Path, metavar="FILE",
@@ -44,7 +53,9 @@ def add(commands: Commands) -> None:
                    help="flent's --batch-override, such as length=10 or for_qdiscs=zrtt,cake; "
                    "repeatable")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml", help="kernel of the guest")
-    p.add_argument("--rate", default="20mbit", help="rate of the bottleneck in each direction")
+    p.add_argument("--rate", type=_rates, default="20mbit", metavar="RATE[/RATE]",
+                   help="rate of the bottleneck: of both directions, or down/up, such as "
+                   "100mbit/20mbit")  # fmt: skip
     p.add_argument("--rtts", default="20ms..200ms/10", metavar="LIST",
                    help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
     p.add_argument("--seed", type=int, default=1, help="seed of all random choices")
@@ -58,14 +69,14 @@ def add(commands: Commands) -> None:
 
 
 def _flent(args: argparse.Namespace) -> None:
-    network = Network(parse_rate(args.rate), parse_rtts(args.rtts)).check()
+    network = Network(*args.rate, parse_rtts(args.rtts)).check()
     batches = batch.load(args.file, args.batch)
     pictures.pyplot()  # now rather than after minutes, if it is missing
     engine = get_engine(args.kernel)
     painter = plots.Painter()
     board = Board()
 
-    def run(one: batch.Batch) -> list[Path]:
+    def run(one: batch.Batch) -> tuple[list[Path], list[Path]]:
         files = batch.run(
             engine, one, network,
             overrides=dict(args.override), seed=args.seed, out=args.out,
@@ -73,12 +84,16 @@ def _flent(args: argparse.Namespace) -> None:
         )  # fmt: skip
         drawn = painter.draw_all(files)
         board.done(one.name, f"{len(files)} data files, {len(drawn)} pictures")
-        return files + drawn
+        return files, drawn
 
     with ThreadPoolExecutor(max_workers=max(1, args.jobs)) as pool:
         try:
-            for made in pool.map(run, batches):
-                print("\n".join(map(str, made)))
+            done = list(pool.map(run, batches))
         except BaseException:
             pool.shutdown(cancel_futures=True)
             raise
+    for files, drawn in done:
+        print(*files, *drawn, sep="\n")
+    every = [path for files, _ in done for path in files]
+    print(*text_table.aligned(summary.lines(every, network.host_rtts_ms)), sep="\n")
+    print(summary.LEGEND)

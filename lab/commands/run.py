@@ -161,8 +161,8 @@ def _print_result(done: Result) -> None:
         )
     for thin in done.thin:
         print(
-            f"{thin.name:>6}  sojourn {thin.mean_ms:.2f} ms, p95 {thin.p95_ms:.1f} ms,"
-            f" p99 {thin.p99_ms:.1f} ms, max {thin.max_ms:.1f} ms; {thin.lost} of {thin.sent} lost"
+            f"{thin.name:>6}  sojourn {thin.mean_ms:.2f} ms, p95 {thin.p95_ms:.2f} ms, p99"
+            f" {thin.p99_ms:.2f} ms, max {thin.max_ms:.2f} ms; {thin.lost} of {thin.sent} lost"
         )
     if done.short_flows:
         _print_short_flows(done.short_flows)

@@ -79,6 +79,7 @@ def _guest_files(batch: Batch, folder: Path) -> dict[str, Path]:
         "bin/ssh": ssh,
         "batch": batch.file,
         **build.tc_plugin("sch_zrtt"),
+        **build.tc_plugin("sch_dualpi2"),
     }
 
 

@@ -4,13 +4,13 @@
 Network namespaces of one guest, each with a name that resolves::
 
     client eth0 --- lan router wan --- access core p0 --- eth0 h20ms
-                        ^      ^                   p1 --- eth0 h40ms
-                 htb RATE, below it                ...           netem: the whole
-               the qdisc under test                              RTT of that host
+                     ^         ^                   p1 --- eth0 h40ms
+              htb DOWN         htb UP              ...           netem: the whole
+            below each the qdisc under test                      RTT of that host
 
-flent runs on the client, netserver on each host. The router is a bottleneck in
-both directions. Whatever a host sends is delayed by its RTT: constant delay
-reorders nothing. `ssh NAME COMMAND` runs the command in that namespace, so a
+flent runs on the client, netserver and an irtt server on each host. The router is
+a bottleneck in both directions. Whatever a host sends is delayed by its RTT:
+constant delay reorders nothing. `ssh NAME COMMAND` runs the command in that namespace, so a
 batch reaches the router the way it does on a testbed of real machines.
 """
 
@@ -23,7 +23,7 @@ from lab.model.units import format_ms
 from lab.net.network import NETEM_LIMIT_PACKETS, htb, memory_line
 
 MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
-           "sch_sfb", "tcp_cubic", "tcp_bbr")  # fmt: skip
+           "sch_sfb", "sch_dualpi2", "tcp_cubic", "tcp_bbr")  # fmt: skip
 PROGRAMS = ("python3", "bash", "which", "basename", "readlink")
 """Of flent and its scripts, beside ip, tc and the small tools of a guest."""
 CLIENT, ROUTER, CORE = "client", "router", "core"
@@ -55,12 +55,14 @@ python3 -m base64 -e /tmp/data.tar >$RESULT
 class Network:
     """The options of the testbed."""
 
-    rate_bps: int
+    down_bps: int
+    """Towards the client."""
+    up_bps: int
     rtts_ms: tuple[float, ...]
 
     def check(self) -> Network:
         """Returns itself, or raises ScenarioError."""
-        if self.rate_bps < MIN_RATE_BPS:
+        if min(self.down_bps, self.up_bps) < MIN_RATE_BPS:
             raise ScenarioError("--rate: at least 10kbit")
         if not 2 <= len(self.rtts_ms) <= MAX_RTTS:
             raise ScenarioError(f"--rtts: 2 to {MAX_RTTS} of them")
@@ -72,6 +74,11 @@ class Network:
     def hosts(self) -> list[str]:
         """Their names, as in h20ms."""
         return [f"h{rtt:g}ms" for rtt in self.rtts_ms]
+
+    @property
+    def host_rtts_ms(self) -> dict[str, float]:
+        """The RTT of each host, by its name."""
+        return dict(zip(self.hosts, self.rtts_ms, strict=True))
 
     def script(self) -> str:
         """What a guest runs; its arguments are flent's."""
@@ -114,6 +121,7 @@ class Network:
             *_end_lines(host, there),
             f"tc -n {host} qdisc add dev eth0 root netem delay {delay} limit {NETEM_LIMIT_PACKETS}",
             f"ip netns exec {host} $LAB/bin/netserver >/dev/null",
+            f"ip netns exec {host} $LAB/bin/irtt server </dev/null >/dev/null 2>&1 &",
             # or the first packet would wait a whole RTT for ARP
             f"ip netns exec {CORE} ping -c 1 {here} >/dev/null",
         ]
@@ -121,10 +129,10 @@ class Network:
     def _bottleneck_lines(self) -> list[str]:
         return [
             line
-            for device in ("wan", "lan")
+            for device, bps in (("wan", self.up_bps), ("lan", self.down_bps))
             for line in (
                 f"tc -n {ROUTER} qdisc add dev {device} root handle 1: htb default 1",
-                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {htb(self.rate_bps)}",
+                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {htb(bps)}",
             )
         ]
 

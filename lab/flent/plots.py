@@ -30,6 +30,9 @@ COMPARISONS = {
     "zrtt_rtt_fair": ("bar_jain",),
     "zrtt_sessions": ("bar_jain",),
     "rrul": ("box_combine", "icmp_cdf"),
+    "rrul_be": ("box_combine", "icmp_cdf"),
+    "voip-rrul": ("box_combine", "cdf_combine"),
+    "rtt_fair": ("bar_fairness",),
     "rtt_fair_var": ("bar_fairness",),
     "tcp_nup": ("bar_fairness",),
 }

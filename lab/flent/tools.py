@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 """Fetches flent, and the programs it measures with, into the cache.
 
-Nothing is installed: flent comes from the Python package index, fping and
-netperf from the Debian archive that this machine's apt already uses. netperf is
-in non-free, which apt may not look at here; its version and digest are fixed.
+Nothing is installed: flent comes from the Python package index, fping,
+irtt and netperf from the Debian archive that this machine's apt already uses.
+netperf is in non-free, which apt may not look at here; its version and digest
+are fixed.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ CONFIGS = REPO / "flent-configs"
 APT_HELPER = "/usr/lib/apt/apt-helper"
 NETPERF = "pool/non-free/n/netperf/netperf_2.7.0-0.1_amd64.deb"
 NETPERF_DIGEST = "SHA256:c20d6afd858945a6e7b35b560d6764192fe35fa0a00e7d78b7bb0ac62df761b2"
-PROGRAMS = ("fping", "netperf", "netserver")
+PACKAGES = ("fping", "irtt")
+"""Of Debian's main archive."""
+PROGRAMS = (*PACKAGES, "netperf", "netserver")
 PYTHON = "/usr/bin/python3"
 """Of a guest: Debian's, whatever runs the laboratory."""
 BUNDLE = Path(__file__).with_name("bundle.py")
@@ -65,16 +68,17 @@ def _unpack(uri: str, digest: str, root: Path) -> None:
 
 
 def programs() -> list[Path]:
-    """fping, netperf and netserver, ready to run."""
+    """fping, irtt, netperf and netserver, ready to run."""
 
     def recipe(folder: Path) -> None:
-        quoted_uri, _, _, digest = _run("apt-get", "download", "--print-uris", "fping").split()
-        fping = quoted_uri.strip("'")
-        archive = fping.partition("pool/")[0]
-        _unpack(fping, digest, folder)
+        for package in PACKAGES:
+            quoted, _, _, digest = _run("apt-get", "download", "--print-uris", package).split()
+            uri = quoted.strip("'")
+            _unpack(uri, digest, folder)
+        archive = uri.partition("pool/")[0]
         _unpack(archive + NETPERF, NETPERF_DIGEST, folder)
 
-    folder = _cached("programs", NETPERF_DIGEST.encode(), recipe)
+    folder = _cached("programs", f"{PROGRAMS}{NETPERF_DIGEST}".encode(), recipe)
     return [folder / "usr" / "bin" / name for name in PROGRAMS]
 
 

@@ -92,6 +92,10 @@ COLUMNS = (
            "cross_mean_mbps", fmean, ".2f", None, _nothing),
     Column("reverse", "Mbit/s of a flow the other way, mean of the runs",
            "reverse_mean_mbps", fmean, ".2f", None, _nothing),
+    Column("thin p99, ms", "time in the queue of calls, games, queries and pings; the worst of "
+           "them in the worst run", "thin_p99_ms", max, ".2f", min, _nothing),
+    Column("thin lost", "share of them that was lost, likewise", "thin_loss", max, ".1%", min,
+           _nothing),
     Column("marks", "packets marked with CE, mean of the runs",
            "marks", fmean, ".0f"),
     Column("drops", "packets dropped, mean of the runs",

@@ -38,7 +38,7 @@
 #define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
 #define METER_BUCKETS		(METER_RANGE_US / METER_BUCKET_US)
 
-#define METER_THIN_BUCKET_US	20U		/* of thin traffic: a sixth of a frame at 100 Mbit/s */
+#define METER_THIN_BUCKET_US	20U		/* a frame at 100 Mbit/s takes 121 us */
 #define METER_THIN_BUCKETS	(METER_RANGE_US / METER_THIN_BUCKET_US)
 
 #define METER_FLOWS		4096U		/* power of two */

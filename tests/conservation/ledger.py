@@ -15,7 +15,8 @@ from typing import Any
 
 from lab.engines.job import GuestJob
 from lab.engines.select import get_engine
-from lab.toolchain import build
+from lab.toolchain import build, variant
+from lab.toolchain.variant import Edit
 
 SCRIPT = Path(__file__).with_name("ledger.sh")
 KERNEL = "uml"
@@ -89,7 +90,9 @@ class Round:
     def problems(self) -> list[str]:
         """What zrtt or its parent says that is not in the books."""
         came, out, at_head = self.books["in"], self.books["out"], self.books["at_head"]
-        queued, dropped = self.books["queued"], self.books["refused"] + at_head
+        queued = self.books["queued"]
+        was_queued = self.books["room"] + at_head  # they may be marked
+        dropped = self.books["refused"] + was_queued
         zrtt, marked = self.zrtt, self.books["marked"].segs
         pairs = {
             "pieces": (out + dropped + queued, came),
@@ -107,7 +110,7 @@ class Round:
         }  # fmt: skip
         found = [f"{name}: {said}, not {want}" for name, (said, want) in pairs.items()
                  if said != want]  # fmt: skip
-        if not marked <= zrtt["ecn_mark"] <= marked + at_head.segs + queued.segs:
+        if not marked <= zrtt["ecn_mark"] <= marked + was_queued.segs + queued.segs:
             found.append(f"ecn_mark: {zrtt['ecn_mark']}, {marked} of them came out")
         # the others were above a limit that was lowered
         if not 0 <= at_head.segs - zrtt["drop_late"] <= zrtt["drop_limit"]:
@@ -157,8 +160,8 @@ def parse(lines: Sequence[str], text: str) -> list[Round]:
     return rounds
 
 
-def run(packets: int) -> list[Round]:
-    """Passes at least so many packets."""
+def run(packets: int, edits: Sequence[Edit] = ()) -> list[Round]:
+    """Passes at least so many packets through zrtt, or a changed copy of it."""
     engine = get_engine(KERNEL)
     lines = plan(packets)
     with tempfile.TemporaryDirectory(prefix="zrtt-ledger-") as folder:
@@ -169,7 +172,7 @@ def run(packets: int) -> list[Round]:
             script=SCRIPT,
             args=[f"flows={FLOWS}"],
             files={written.name: written, module.name: module, **build.tc_plugin("sch_zrtt")},
-            kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
+            kmods=[variant.module("sch_zrtt", engine.kernel, edits)],
             memory_mb=MEMORY_MB,
             virtual_time=False,
             timeout_s=TIMEOUT_S,

@@ -13,12 +13,17 @@ import ledger
 import pytest
 from ledger import Round, Sum
 
+from lab.toolchain.variant import Edit
+
 PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "1000000"))
 """`make conservation` has ten times as many."""
+PACKETS_WITH_BUG = 1_000_000
+"""Most that are passed until it shows."""
 
 BOOKS = {
     "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
-    "at_head": Sum(1, 2, 1000), "queued": Sum(2, 4, 2000), "marked": Sum(0, 3, 0),
+    "at_head": Sum(1, 2, 1000), "room": Sum(0, 0, 0), "queued": Sum(2, 4, 2000),
+    "sparse": Sum(1, 1, 500), "marked": Sum(0, 3, 0),
 }  # fmt: skip
 PARENT = {"bytes": 3000, "packets": 6, "qlen": 2, "backlog": 2000}
 ZRTT = PARENT | {
@@ -80,14 +85,37 @@ def test_packets_met_each_fate(fate: str) -> None:
     assert total(fate) > PACKETS / 10_000
 
 
+def test_sparse_flows_made_room() -> None:
+    """Bulk lost its head to them, where the queue was full."""
+    assert rounds()[-1].books["room"].segs > PACKETS / 10_000
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        Edit(
+            "include/zrtt/lane.h",
+            "queued = zrtt_flow_queued(t, f);",
+            "queued = 0 * zrtt_flow_queued(t, f);",
+        ),
+        Edit("include/zrtt/table.h", "if (zrtt_flow_queued(t, f))", "if (0)"),
+    ],
+    ids=["goes up at once", "loses its slot"],
+)
+def test_packets_that_change_places_are_noticed(edit: Edit) -> None:
+    with pytest.raises(AssertionError, match="packets of a flow changed places"):
+        ledger.run(PACKETS_WITH_BUG, [edit])
+
+
 @pytest.mark.parametrize(
     "what",
     [
+        lambda r: r.books["sparse"].segs and r.books["sparse"] != r.books["queued"],
         lambda r: r.books["queued"].segs > r.books["queued"].pieces,  # whole GSO packets
         lambda r: r.options["split_gso"] and r.books["queued"].pieces > 1,
         lambda r: r.zrtt["flows"] >= 7 / 8 * r.options["flows"],  # the newest of 8 is not live
     ],
-    ids=["whole", "split", "full table"],
+    ids=["both lanes", "whole", "split", "full table"],
 )
 def test_rounds_end_in_each_state(what: Callable[[Round], bool]) -> None:
     assert any(what(each) for each in rounds())

@@ -6,6 +6,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -40,14 +41,14 @@ def _flent(*options: str) -> subprocess.CompletedProcess[str]:
 
 @cache
 def _batch() -> list[Path]:
-    """Runs the batch and returns all that it wrote."""
+    """Runs the batch and returns the paths of all that it wrote."""
     done = _lab(
         str(BATCHES), "--batch", "zrtt_rtt_fair", "--rate", f"{RATE_MBPS}mbit",
         "--rtts", "20ms,60ms,160ms", "--override", f"length={LENGTH_S}",
         "--override", "for_qdiscs=zrtt,fq_codel", "--out", str(OUT),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    return [Path(line) for line in done.stdout.splitlines()]
+    return [Path(line) for line in done.stdout.splitlines() if line.startswith(str(OUT))]
 
 
 def _data(qdisc: str) -> Path:
@@ -104,9 +105,45 @@ def test_flent_opens_it(form: str) -> None:
     assert all(f"TCP upload::{host}" in done.stdout for host in HOSTS)
 
 
-def test_five_tests_run_over_six_queues() -> None:
+@cache
+def _call() -> tuple[dict[str, Any], dict[str, str]]:
+    """Runs the batch with a call over unequal rates: the data file, its line of the table."""
+    done = _lab(
+        str(BATCHES), "--batch", "voip", "--rate", "20mbit/4mbit", "--rtts", "20ms,60ms",
+        "--override", f"length={LENGTH_S}", "--override", "for_qdiscs=dualpi2", "--out", str(OUT),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    *_, head, line, _ = done.stdout.splitlines()
+    columns = dict(zip(re.split("  +", head), re.split("  +", line), strict=True))
+    with gzip.open(OUT / "batch-voip-dualpi2.flent.gz", "rt") as stream:
+        return json.load(stream), columns
+
+
+def test_call_is_made_of_small_packets() -> None:
+    series = _call()[0]["metadata"]["SERIES_META"]["VoIP"]
+    assert series["RUNNER"] == "IrttRunner"
+    assert series["PACKETS_SENT"] == pytest.approx((LENGTH_S + 10) * 50, rel=0.01)
+    assert series["RTT_MIN"] == pytest.approx(20, abs=1)
+
+
+def test_rates_are_down_and_up() -> None:
+    columns = _call()[1]
+    assert columns["data file"] == "voip-dualpi2"
+    assert 0.5 * 20 < float(columns["down"]) < 20
+    assert 0.5 * 4 < float(columns["up"]) < 4
+    assert float(columns["call p95"]) >= float(columns["call mean"]) > 0
+
+
+@pytest.mark.parametrize("batch", ["rrul", "rrul_be", "voip", "rtt_fair"])
+def test_what_people_feel_is_measured_over_six_queues(batch: str) -> None:
+    done = _flent("-B", str(BATCHES), "-b", batch, "--batch-dry-run")
+    queues = re.findall(r"args:(\S+) rep:01", done.stdout)
+    assert sorted(queues) == ["blue", "cake", "dualpi2", "fq_codel", "pie", "zrtt"]
+
+
+def test_eight_tests_run_over_six_queues() -> None:
     done = _flent("-B", str(BATCHES), "-b", "ALL", "--batch-dry-run")
-    assert "Would have run 30 tests" in done.stdout
+    assert "Would have run 48 tests" in done.stdout
 
 
 def test_shellcheck_is_silent() -> None:

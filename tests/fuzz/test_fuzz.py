@@ -141,6 +141,21 @@ BUGS = [
     Bug("starts anew at a change", "shaper", "bytes * to->", "(bytes & 0) * to->"),
     Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
+    Bug("lets a flow overtake its own", "lane", "ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f)", "ZRTT_LANE_SPARSE && 0 * zrtt_flow_queued(t, f)"),
+    Bug("has a sparse lane when it is off", "lane", "!on ? 0 : due ?", "!on ? 1 : due ?"),
+    Bug("lets others go on and on", "lane", "unlikely(ahead > lanes->lead)", "unlikely(0 * ahead > lanes->lead)"),
+    Bug("does not see that bulk waits", "lane", "if (!bulk_waits)", "if (1 || !bulk_waits)"),
+    Bug("goes past what is spoofed", "lane", "f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK)", "f->rate >= rate"),
+    Bug("does not note who is in a lane", "lane", "f->last = ++t->lanes[lane].in & ZRTT_LAST_MASK;", "++t->lanes[lane].in;"),
+    Bug("takes the last packet for gone", "lane", "< lane->in - lane->out;", "+ 1 < lane->in - lane->out;", "table"),
+    Bug("counts as few packets as a flow can", "lane", "< lane->in - lane->out;", "< ((lane->in - lane->out) & ZRTT_LAST_MASK);", "table"),
+    Bug("forgets whose slot is taken", "lane", "\tzrtt_flow_lose(t, f);\n\tzrtt_flow_begin", "\tzrtt_flow_begin", "table"),
+    Bug("forgets what was spoofed in its name", "lane", "if (f->last & ZRTT_LAST_BULK)", "if (0)", "table"),
+    Bug("forgets it while flows are moved", "lane", "\tzrtt_flow_lose(t, copy);\n\t*copy = *f;\n\tf->live = 0;", "\t*copy = *f;\n\tf->live = 0;", "table"),
+    Bug("forgets it at a resize", "lane", "t->left = from->mask + 1;\n\tzrtt_lanes_lose(t);", "t->left = from->mask + 1;", "table"),
+    Bug("lets who was lost go first", "lane", "unlikely(zrtt_table_lost(t))", "0 * zrtt_table_lost(t)", "table"),
+    Bug("lets a flow overtake what was spoofed", "lane", "f->last |= ZRTT_LAST_BULK;\n\tspoofed", "f->last |= 0;\n\tspoofed", "zrtt"),
+    Bug("lets what was spoofed overtake the flow", "lane", "\tspoofed->last |= ZRTT_LAST_BULK;\n", "", "zrtt"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 

@@ -8,12 +8,13 @@
  *
  * Packets of many kinds pass through the root qdisc of a device, which is not up.
  * Each has a number, and GSO packets a number for each of their segments, so that
- * whatever comes out, or is handed back to be freed, is known again. What is queued
- * is written down in order: a packet that comes out with others before it tells
- * that those were dropped at the head. Bytes are those on the wire: a GSO packet
+ * whatever comes out, or is handed back to be freed, is known again. At the end of a
+ * run the lists of zrtt, which is the child of the root's first band, are looked through:
+ * what is not there was dropped at a head. Bytes are those on the wire: a GSO packet
  * counts as many as its segments will have, as in the qdisc layer.
  *
- * What cannot be, such as a packet that comes out twice, ends the run with an error.
+ * What cannot be, such as a packet that comes out twice, or before one of its flow that
+ * came sooner, ends the run with an error.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -25,13 +26,17 @@
 #include <net/net_namespace.h>
 #include <net/sch_generic.h>
 
+#include "../../../qdisc/sched.h"
 #include "packets.h"
 
 #define QLEDGER_SEGS_MAX	16U		/* of a GSO packet */
-#define QLEDGER_ROOM		16384U		/* entries; a power of two */
+#define QLEDGER_ROOM		0x20000U	/* entries, one per segment; a power of two */
+#define QLEDGER_NUMBERS		0x200000U	/* of segments, until they begin anew; likewise */
 #define QLEDGER_FLOWS_MAX	0x1000000U	/* addresses of 10.0.0.0/8 */
+#define QLEDGER_BUSY		16U		/* flows that send much, the others are sparse */
 
 /* One packet in so many: */
+#define QLEDGER_PER_BUSY	2U		/* is of one of QLEDGER_BUSY flows */
 #define QLEDGER_PER_GSO		8U		/* is a GSO packet, if TCP */
 #define QLEDGER_PER_SYN		16U		/* opens a connection, if TCP */
 #define QLEDGER_PER_HINT	4U		/* carries a hint, if IPv4 */
@@ -61,16 +66,22 @@ MODULE_PARM_DESC(split, "the qdisc splits GSO packets (1)");
 
 /**
  * struct qledger_entry - what is expected to come out, or be dropped, in one piece
- * @id:		number of its first segment
+ * @id:		of its first segment, as in the packet
+ * @flow:	its flow, PACKET_KINDS of each number
  * @bytes:	on the wire
+ * @number:	of its first segment, counted on
  * @segs:	segments in it
- * @dropped:	it was handed back
+ * @queued:	it is expected
+ * @seen:	it was seen in a list
  */
 struct qledger_entry {
 	u32	id;
+	u32	flow;
 	u32	bytes;
+	u64	number;
 	u16	segs;
-	bool	dropped;
+	bool	queued;
+	bool	seen;
 };
 
 /**
@@ -89,13 +100,15 @@ static struct {
 	struct qledger_sum in;		/* in the pieces that it is queued in */
 	struct qledger_sum out;
 	struct qledger_sum refused;	/* handed back when they came */
+	struct qledger_sum room;	/* handed back when another came */
 	struct qledger_sum at_head;	/* dropped there */
 	struct qledger_sum queued;
+	struct qledger_sum sparse;	/* of them, in other lanes than bulk */
 	u64 marked;			/* segments that came out with CE */
 	struct qledger_entry *entries;
-	u32 head;			/* number of the entry that is next to come out */
-	u32 tail;
-	u32 next_id;
+	u64 *last;			/* that came out, by flow: its number + 1 */
+	u64 head;			/* number of the oldest segment that may be queued */
+	u64 tail;
 	u32 rnd;
 } books;
 
@@ -113,9 +126,9 @@ static bool qledger_one_in(u32 n)
 	return !qledger_random(n);
 }
 
-static struct qledger_entry *qledger_entry(u32 number)
+static struct qledger_entry *qledger_entry(u64 number)
 {
-	return &books.entries[number % QLEDGER_ROOM];
+	return &books.entries[number & (QLEDGER_ROOM - 1)];
 }
 
 static void qledger_add(struct qledger_sum *sum, const struct qledger_entry *entry)
@@ -141,53 +154,102 @@ static void qledger_expect(const struct packet *p)
 	u32 left = p->payload, i, payload;
 
 	for (i = 0; i < pieces; i++) {
-		struct qledger_entry *entry = qledger_entry(books.tail++);
+		struct qledger_entry *entry = qledger_entry(books.tail + i);
 
 		payload = split ? min(left, PACKET_MSS) : left;
 		left -= payload;
 		*entry = (struct qledger_entry) {
 			.id = p->id + i * PACKET_MSS,
+			.flow = p->flow * PACKET_KINDS + p->kind,
+			.number = books.tail + i,
 			.segs = segs / pieces,
 			.bytes = payload + segs / pieces * packet_header_bytes(p),
+			.queued = true,
 		};
 		qledger_add(&books.in, entry);
 		qledger_add(&books.queued, entry);
 	}
+	/* segments that are queued in one piece have no entries of their own */
+	for (; i < segs; i++)
+		qledger_entry(books.tail + i)->queued = false;
+	books.tail += segs;
 }
 
-/* Is it the piece of that entry? */
-static bool qledger_is(const struct sk_buff *skb, const struct qledger_entry *entry)
+/* The entry of a packet that is queued, or NULL. */
+static struct qledger_entry *qledger_find(const struct sk_buff *skb)
 {
+	struct qledger_entry *entry = qledger_entry(packet_id(skb) / PACKET_MSS);
 	u32 segs = skb_is_gso(skb) ? skb_shinfo(skb)->gso_segs : 1;
 
-	return packet_id(skb) == entry->id && segs == entry->segs &&
-	       qdisc_pkt_len(skb) == entry->bytes && (segs > 1 || skb->len == entry->bytes);
+	if (entry->queued && packet_id(skb) == entry->id && segs == entry->segs &&
+	    qdisc_pkt_len(skb) == entry->bytes && (segs > 1 || skb->len == entry->bytes))
+		return entry;
+	pr_err("qledger: packet %u is not queued\n", packet_id(skb));
+	return NULL;
 }
 
-/* Cross off what was handed back, which can only be of the packet that came at @first. */
-static int qledger_refuse(struct sk_buff *list, u32 first)
+/* Cross off what is not queued any more. */
+static void qledger_gone(struct qledger_sum *sum, struct qledger_entry *entry)
 {
-	u32 from, to = first;
+	entry->queued = false;
+	qledger_add(sum, entry);
+	qledger_subtract(&books.queued, entry);
+}
+
+/* Cross off what was handed back when the packet came whose first segment is @first: it, or
+ * packets at a head that made room for it.
+ */
+static int qledger_refuse(struct sk_buff *list, u64 first)
+{
+	struct qledger_entry *entry;
 
 	for (; list; list = list->next) {
-		u32 at = first + (split ? (packet_id(list) - qledger_entry(first)->id) /
-					  PACKET_MSS : 0);
-		struct qledger_entry *entry = qledger_entry(at);
-
-		if (at - first >= books.tail - first || entry->dropped ||
-		    !qledger_is(list, entry)) {
-			pr_err("qledger: packet %u handed back is not the one that came\n",
-			       packet_id(list));
+		entry = qledger_find(list);
+		if (!entry)
 			return -EBADMSG;
-		}
-		entry->dropped = true;
-		qledger_add(&books.refused, entry);
-		qledger_subtract(&books.queued, entry);
+		qledger_gone(entry->number < first ? &books.room : &books.refused, entry);
 	}
-	for (from = first; from != books.tail; from++)
-		if (!qledger_entry(from)->dropped)
-			*qledger_entry(to++) = *qledger_entry(from);
-	books.tail = to;
+	return 0;
+}
+
+/* Look through a list. */
+static int qledger_see(const struct sk_buff *skb, struct qledger_sum *sum)
+{
+	struct qledger_entry *entry;
+
+	for (; skb; skb = skb->next) {
+		entry = qledger_find(skb);
+		if (!entry || entry->seen)
+			return -EBADMSG;
+		entry->seen = true;
+		if (sum)
+			qledger_add(sum, entry);
+	}
+	return 0;
+}
+
+/* Cross off what is in no list of @zrtt: it was dropped at a head. */
+static int qledger_reconcile(const struct Qdisc *zrtt)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(zrtt);
+	int err = qledger_see(zrtt->q.head, NULL);
+	u32 lane;
+
+	books.sparse = (struct qledger_sum) {};
+	for (lane = 0; !err && lane < ZRTT_LANE_BULK; lane++)
+		err = qledger_see(q->sparse.lanes[lane].head, &books.sparse);
+	if (err)
+		return err;
+	for (; books.head != books.tail && !qledger_entry(books.head)->seen; books.head++)
+		if (qledger_entry(books.head)->queued)
+			qledger_gone(&books.at_head, qledger_entry(books.head));
+	for (u64 i = books.head; i != books.tail; i++) {
+		struct qledger_entry *entry = qledger_entry(i);
+
+		if (entry->queued && !entry->seen)
+			qledger_gone(&books.at_head, entry);
+		entry->seen = false;
+	}
 	return 0;
 }
 
@@ -197,8 +259,9 @@ static struct packet qledger_choose(void)
 {
 	struct packet p = {
 		.kind = qledger_random(PACKET_KINDS),
-		.flow = qledger_random(flows),
-		.id = books.next_id,
+		.flow = qledger_random(qledger_one_in(QLEDGER_PER_BUSY) ?
+				       min(flows, QLEDGER_BUSY) : flows),
+		.id = (books.tail & (QLEDGER_NUMBERS - 1)) * PACKET_MSS,
 		.payload = qledger_random(PACKET_MSS) + 1,
 		.ecn = qledger_random(INET_ECN_CE),
 	};
@@ -210,7 +273,6 @@ static struct packet qledger_choose(void)
 		if (!p.syn && qledger_one_in(QLEDGER_PER_GSO))
 			p.payload = qledger_random(QLEDGER_SEGS_MAX * PACKET_MSS) + 1;
 	}
-	books.next_id += packet_segs(&p) * PACKET_MSS;
 	return p;
 }
 
@@ -218,7 +280,7 @@ static int qledger_enqueue(struct Qdisc *sch)
 {
 	struct sk_buff *skb, *to_free = NULL;
 	struct packet p = qledger_choose();
-	u32 first = books.tail;
+	u64 first = books.tail;
 	int err;
 
 	if (books.tail - books.head > QLEDGER_ROOM - QLEDGER_SEGS_MAX) {
@@ -253,19 +315,18 @@ static int qledger_dequeue(struct Qdisc *sch)
 	}
 	if (!skb)
 		return 0;
-	for (; books.head != books.tail; qledger_add(&books.at_head, entry)) {
-		entry = qledger_entry(books.head++);
-		qledger_subtract(&books.queued, entry);
-		if (!qledger_is(skb, entry))
-			continue;
-		qledger_add(&books.out, entry);
-		books.marked += packet_marked(skb) ? entry->segs : 0;
-		consume_skb(skb);
-		return 0;
+	entry = qledger_find(skb);
+	if (entry && entry->number < books.last[entry->flow]) {
+		pr_err("qledger: packets of a flow changed places\n");
+		entry = NULL;
 	}
-	pr_err("qledger: packet %u came out, which is not queued\n", packet_id(skb));
-	kfree_skb(skb);
-	return -EBADMSG;
+	if (entry) {
+		books.last[entry->flow] = entry->number + 1;
+		books.marked += packet_marked(skb) ? entry->segs : 0;
+		qledger_gone(&books.out, entry);
+	}
+	consume_skb(skb);
+	return entry ? 0 : -EBADMSG;
 }
 
 /* Pass packets through, so that @backlog of them stay; now and then one comes out anyway,
@@ -294,8 +355,8 @@ static int qledger_pass(struct Qdisc *sch, u32 packets)
 
 static int qledger_run(const char *val, const struct kernel_param *kp)
 {
+	struct Qdisc *sch, *zrtt;
 	struct net_device *of;
-	struct Qdisc *sch;
 	u32 packets;
 	int err;
 
@@ -305,7 +366,10 @@ static int qledger_run(const char *val, const struct kernel_param *kp)
 	rtnl_lock();
 	of = __dev_get_by_name(current->nsproxy->net_ns, dev);
 	sch = of ? rtnl_dereference(of->qdisc) : NULL;
-	err = sch && sch->enqueue ? qledger_pass(sch, packets) : -ENODEV;
+	zrtt = sch && sch->ops->cl_ops ? sch->ops->cl_ops->leaf(sch, 1) : NULL;
+	err = zrtt ? qledger_pass(sch, packets) : -ENODEV;
+	if (!err)
+		err = qledger_reconcile(zrtt);
 	rtnl_unlock();
 	return err;
 }
@@ -319,7 +383,8 @@ static int qledger_get(char *buffer, const struct kernel_param *kp)
 {
 	static const struct { const char *name; const struct qledger_sum *sum; } sides[] = {
 		{ "in", &books.in }, { "out", &books.out }, { "refused", &books.refused },
-		{ "at_head", &books.at_head }, { "queued", &books.queued },
+		{ "at_head", &books.at_head }, { "room", &books.room }, { "queued", &books.queued },
+		{ "sparse", &books.sparse },
 	};
 	int used = sysfs_emit(buffer, "marked 0 %llu 0\n", books.marked);
 	u32 i;
@@ -335,6 +400,11 @@ static const struct kernel_param_ops qledger_ledger_ops = { .get = qledger_get }
 module_param_cb(ledger, &qledger_ledger_ops, NULL, 0444);
 MODULE_PARM_DESC(ledger, "the books: pieces, segments and bytes of each side");
 
+static void qledger_exit(void)
+{
+	kvfree(books.last);
+	kvfree(books.entries);
+}
 static int __init qledger_init(void)
 {
 	if (!flows || flows > QLEDGER_FLOWS_MAX || !seed) {
@@ -343,14 +413,14 @@ static int __init qledger_init(void)
 	}
 	books.rnd = seed;
 	books.entries = kvcalloc(QLEDGER_ROOM, sizeof(*books.entries), GFP_KERNEL);
-	return books.entries ? 0 : -ENOMEM;
+	books.last = kvcalloc(flows * PACKET_KINDS, sizeof(*books.last), GFP_KERNEL);
+	if (books.entries && books.last)
+		return 0;
+	qledger_exit();
+	return -ENOMEM;
 }
 module_init(qledger_init);
 
-static void __exit qledger_exit(void)
-{
-	kvfree(books.entries);
-}
 module_exit(qledger_exit);
 
 MODULE_DESCRIPTION("The books of what passes a qdisc");

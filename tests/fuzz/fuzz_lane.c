@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * libFuzzer target: FIFOs of numbered packets, filled and served by lane.h and table.h as
+ * the qdisc does. More flows than slots, spoofed sequence numbers, tables that grow and
+ * shrink, resets, lanes switched on and off, drops at either head, and more packets in bulk
+ * than a flow's 16 bits can count: packets of a flow leave in the order in which they came.
+ */
+#include "draw.h"
+#include "expect.h"
+#include "unit.h"
+#include <zrtt/zrtt.h>
+
+#define SLOTS		(2 * ZRTT_WAYS)
+#define MANY		(2 * ZRTT_MOVE_STEP)	/* slots: some steps to move */
+#define FLOWS		(3 * SLOTS)
+#define NOBODY		FLOWS	/* the flow of a run of packets whose order is not looked at */
+#define ROOM		64	/* pieces in a lane; a power of two */
+#define RUN_MAX		70000	/* packets, more than 2^16 */
+#define BYTES_MAX	1514
+
+/**
+ * struct piece - what is queued in one piece
+ * @flow: whose it is
+ * @number: of the flow's packets it is this one
+ * @count: packets, 1 but for NOBODY's
+ * @bytes: of each of them
+ * @after: in the returning lane, the number of the packet that leaves before it ...
+ * @below: ... and the lane of that one
+ * @came_ns: when it came
+ */
+struct piece {
+	u32 flow;
+	u32 number;
+	u32 count;
+	u32 bytes;
+	u32 after;
+	u32 below;
+	u64 came_ns;
+};
+
+struct lane {
+	struct piece pieces[ROOM];
+	u32 head;
+	u32 tail;
+};
+
+/**
+ * struct queue - what a qdisc has
+ * @params: parameters
+ * @vars: state
+ * @stats: counters, not looked at
+ * @from: a table that is moved from
+ * @lanes: the FIFOs
+ * @came: packets of each flow
+ * @left: number of the last one that left, + 1
+ * @seq_high: its last sequence number
+ * @overtaken: bytes that other lanes sent ahead of older packets in bulk, less what bulk sent
+ * @now_ns: clock
+ */
+struct queue {
+	struct zrtt_params params;
+	struct zrtt_vars vars;
+	struct zrtt_stats stats;
+	struct zrtt_table from;
+	struct lane lanes[ZRTT_LANES];
+	u32 came[FLOWS];
+	u32 left[FLOWS];
+	u16 seq_high[FLOWS];
+	u64 overtaken;
+	u64 now_ns;
+};
+
+/* With homes all over the buckets. */
+static u32 tag_of(u32 flow)
+{
+	return flow % 2 * ZRTT_WAYS | flow / 2 % ZRTT_WAYS | (flow + 1) << 8;
+}
+
+static struct piece *piece_at(struct lane *lane, u32 i)
+{
+	return &lane->pieces[i % ROOM];
+}
+
+/* The head of a lane, or NULL. */
+static struct piece *head_of(struct queue *q, enum zrtt_lane which)
+{
+	struct lane *lane = &q->lanes[which];
+
+	return lane->head != lane->tail ? piece_at(lane, lane->head) : NULL;
+}
+
+static bool has_room(const struct queue *q, enum zrtt_lane which)
+{
+	return q->lanes[which].tail - q->lanes[which].head < ROOM;
+}
+
+static void push(struct queue *q, enum zrtt_lane which, u32 flow, u32 count, u32 bytes)
+{
+	struct lane *lane = &q->lanes[which];
+
+	*piece_at(lane, lane->tail++) = (struct piece) {
+		.flow = flow,
+		.number = flow == NOBODY ? 0 : q->came[flow]++,
+		.count = count,
+		.bytes = bytes,
+		.came_ns = q->now_ns,
+	};
+}
+
+/* Take a packet off a lane's head. */
+static struct piece pull(struct queue *q, enum zrtt_lane which)
+{
+	struct piece *head = head_of(q, which), piece = *head;
+
+	if (!--head->count)
+		q->lanes[which].head++;
+	q->vars.table.lanes[which].out++;
+	return piece;
+}
+
+/* While a packet is in bulk, the next one of its flow must not go before it. */
+static void check_waits(struct queue *q, const struct piece *piece)
+{
+	const struct zrtt_table *t = &q->vars.table;
+	const struct zrtt_flow *f = zrtt_flow_lookup(t, tag_of(piece->flow));
+
+	expect(f ? (f->last & ZRTT_LAST_BULK) || zrtt_flow_queued(t, f) : zrtt_table_lost(t),
+	       "a flow has packets in bulk, and may overtake them");
+}
+
+static void check_lane(struct queue *q, enum zrtt_lane which)
+{
+	const struct zrtt_passage *passage = &q->vars.table.lanes[which];
+	struct lane *lane = &q->lanes[which];
+	u32 packets = 0, i;
+
+	for (i = lane->head; i != lane->tail; i++) {
+		packets += piece_at(lane, i)->count;
+		if (which == ZRTT_LANE_BULK && piece_at(lane, i)->flow != NOBODY)
+			check_waits(q, piece_at(lane, i));
+	}
+	expect(packets == passage->in - passage->out, "another number of packets in a lane");
+}
+
+static void check_lanes(struct queue *q)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		check_lane(q, i);
+}
+
+/* Packets come */
+
+enum fate {
+	QUEUED,
+	REFUSED,	/* by P_i or a limit */
+	TO_BULK,	/* as sparse is slow */
+	FATES,
+};
+
+/* What the packet that joined the returning lane last waits for. */
+static void wait_below(struct queue *q, const struct zrtt_flow *f)
+{
+	struct lane *lane = &q->lanes[ZRTT_LANE_RETURNING];
+	const struct zrtt_table *t = &q->vars.table;
+	struct piece *piece = piece_at(lane, lane->tail - 1);
+
+	piece->after = t->lanes[f->lane].in - zrtt_flow_behind(t, f);
+	piece->below = f->lane;
+}
+
+static void arrive(struct queue *q, u32 flow, u32 bytes, enum fate fate)
+{
+	const struct zrtt_arrival pkt = {
+		.tag = tag_of(flow),
+		.bytes = bytes,
+		.segs = 1,
+		.seq_high = q->seq_high[flow],
+	};
+	struct zrtt_table *t = &q->vars.table;
+	struct zrtt_flow *f = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, 0, q->now_ns);
+	enum zrtt_lane lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
+
+	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
+	if (fate == TO_BULK)
+		lane = ZRTT_LANE_BULK;
+	if (fate == REFUSED || !has_room(q, lane))
+		return;
+	push(q, lane, flow, 1, bytes);
+	if (lane == ZRTT_LANE_RETURNING)
+		wait_below(q, f);
+	zrtt_lane_join(t, f, lane);
+}
+
+/* Some packets of a flow, or one of each of several; their sequence numbers go on, jump as
+ * those of another connection or a spoofed packet, or jump and go back.
+ */
+static void send(struct queue *q, struct draw *d)
+{
+	u32 flow = draw_index(d, FLOWS), what = draw_index(d, 128);
+	u32 packets = 1 + what % 8, bytes = draw_between(d, 1, BYTES_MAX);
+	u16 before = q->seq_high[flow];
+	u32 i;
+
+	if (what & 8)
+		q->seq_high[flow] = (u16)draw_bytes(d, 1) * 0x101;
+	for (i = 0; i < packets; i++)
+		arrive(q, (flow + (what & 16 ? i : 0)) % FLOWS, bytes, draw_index(d, FATES));
+	if (what & 32)
+		q->seq_high[flow] = before;
+}
+
+/* Many packets of others join bulk. */
+static void crowd(struct queue *q, struct draw *d)
+{
+	u32 packets = draw_between(d, 1, RUN_MAX);
+
+	if (!has_room(q, ZRTT_LANE_BULK))
+		return;
+	q->vars.table.lanes[ZRTT_LANE_BULK].in += packets;
+	push(q, ZRTT_LANE_BULK, NOBODY, packets, BYTES_MAX);
+}
+
+/* Packets go */
+
+/* The head of the returning lane if what it waits for has left, or NULL. */
+static const struct piece *returned(struct queue *q)
+{
+	const struct piece *head = head_of(q, ZRTT_LANE_RETURNING);
+
+	if (!head || (s32)(q->vars.table.lanes[head->below].out - head->after) < 0)
+		return NULL;
+	return head;
+}
+
+static enum zrtt_lane older_of(struct queue *q, enum zrtt_lane first, enum zrtt_lane then)
+{
+	const struct piece *a = head_of(q, first), *b = head_of(q, then);
+
+	if (!a || !b)
+		return a ? first : then;
+	return b->came_ns < a->came_ns ? then : first;
+}
+
+static enum zrtt_lane thin_lane(struct queue *q)
+{
+	return returned(q) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+}
+
+static enum zrtt_lane older_lane(struct queue *q)
+{
+	enum zrtt_lane lane = older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+
+	lane = older_of(q, ZRTT_LANE_THIN, lane);
+	return returned(q) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
+}
+
+static enum zrtt_lane next_lane(struct queue *q)
+{
+	const struct zrtt_lanes *lanes = &q->vars.lanes;
+	enum zrtt_lane thin = thin_lane(q);
+
+	if (head_of(q, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
+		return thin;
+	if (zrtt_lanes_led(lanes, lanes->ahead))
+		return older_lane(q);
+	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+}
+
+static bool any_queued(struct queue *q)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		if (head_of(q, i))
+			return true;
+	return false;
+}
+
+/* These lanes may go first within a bound, which holds for what they send from now on:
+ * sparse up to the lead, thin as far again.
+ */
+static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
+{
+	const struct piece *bulk = head_of(q, ZRTT_LANE_BULK);
+	u32 most = 2 * zrtt_lanes_lead(&q->vars.lanes);
+
+	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, bulk);
+	if (!bulk) {
+		q->overtaken = 0;
+	} else if (bulk->came_ns < piece->came_ns) {
+		expect(q->overtaken < most, "bulk waits too long");
+		q->overtaken += piece->bytes;
+	}
+	if (q->overtaken > most)
+		q->overtaken = most;
+}
+
+static void bulk_left(struct queue *q, const struct piece *piece)
+{
+	zrtt_bulk_left(&q->vars.lanes, piece->bytes);
+	q->overtaken -= piece->bytes < q->overtaken ? piece->bytes : q->overtaken;
+}
+
+static void leave(struct queue *q)
+{
+	enum zrtt_lane lane = next_lane(q);
+	struct piece piece;
+
+	expect(head_of(q, lane), "packets are queued, but none comes out");
+	piece = pull(q, lane);
+	if (lane == ZRTT_LANE_BULK)
+		bulk_left(q, &piece);
+	else
+		sparse_left(q, lane, &piece);
+	if (piece.flow == NOBODY)
+		return;
+	expect(piece.number >= q->left[piece.flow], "packets of a flow changed places");
+	q->left[piece.flow] = piece.number + 1;
+}
+
+/* Of the run at bulk's head all but @last + 1 packets leave. */
+static void shorten(struct queue *q, u32 last)
+{
+	struct piece *bulk = head_of(q, ZRTT_LANE_BULK);
+
+	if (!bulk || bulk->count <= last + 1)
+		return;
+	q->vars.table.lanes[ZRTT_LANE_BULK].out += bulk->count - last - 1;
+	bulk->count = last + 1;
+}
+
+static void serve(struct queue *q, struct draw *d)
+{
+	u32 packets = draw_index(d, 2 * ROOM);
+
+	shorten(q, draw_index(d, 4));
+	while (packets-- && any_queued(q))
+		leave(q);
+}
+
+/* All packets leave but those of long runs. */
+static void drain(struct queue *q)
+{
+	while (any_queued(q)) {
+		shorten(q, 0);
+		leave(q);
+	}
+}
+
+/* The older head, as it is late or beyond a limit, or only if it is bulk's, to make room. */
+static void drop(struct queue *q, struct draw *d)
+{
+	bool any = draw_index(d, 2);
+	u32 packets = 1 + draw_index(d, 16);
+
+	while (packets-- && any_queued(q)) {
+		enum zrtt_lane lane = older_lane(q);
+
+		if (!any && lane != ZRTT_LANE_BULK)
+			return;
+		pull(q, lane);
+	}
+}
+
+/* Time passes, and the user comes */
+
+static void pass(struct queue *q, struct draw *d)
+{
+	u32 epochs = draw_index(d, 8), i;
+
+	q->now_ns += draw_gap_ns(d);
+	for (i = 0; i < epochs; i++) {
+		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
+		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d));
+	}
+	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
+}
+
+/* As zrtt_change(), to lanes, no lanes, or a mode that has none; and to other slots. */
+static void change(struct queue *q, struct draw *d)
+{
+	static const u32 sizes[] = { SLOTS, 2 * SLOTS, MANY };
+	u32 what = draw_index(d, 16), flows = sizes[what % ARRAY_LEN(sizes)];
+	struct zrtt_table *t = &q->vars.table;
+
+	zrtt_params_preset(&q->params, what & 4 ? ZRTT_MODE_BLUE : ZRTT_MODE_ZRTT);
+	q->params.lanes &= !(what & 8);
+	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
+	if (t->from || flows == t->mask + 1)
+		return;
+	zrtt_table_resize(t, &q->from, calloc(flows, sizeof(struct zrtt_flow)), flows);
+}
+
+/* A step of the move, if there is one. Return: whether there is more to move. */
+static bool move(struct queue *q)
+{
+	struct zrtt_table *t = &q->vars.table;
+
+	if (!t->from)
+		return false;
+	if (zrtt_table_move(t, zrtt_epoch(q->now_ns)))
+		free(q->from.slots);
+	return t->from;
+}
+
+/* As zrtt_reset(). */
+static void reset(struct queue *q)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++) {
+		q->lanes[i].head = q->lanes[i].tail;
+		q->vars.table.lanes[i].out = q->vars.table.lanes[i].in;
+	}
+	q->overtaken = 0;
+	zrtt_vars_reset(&q->vars);
+}
+
+static void begin_numbers(struct zrtt_table *t, u32 at)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		t->lanes[i] = (struct zrtt_passage) { at, at, at };
+}
+
+static void happen(struct queue *q, struct draw *d)
+{
+	switch (draw_index(d, 16)) {
+	case 0:
+		change(q, d);
+		break;
+	case 1:
+		move(q);
+		break;
+	case 2:
+		reset(q);
+		break;
+	case 3:
+		crowd(q, d);
+		break;
+	case 4:
+		drop(q, d);
+		break;
+	case 5:
+	case 6:
+		pass(q, d);
+		break;
+	case 7:
+	case 8:
+		serve(q, d);
+		break;
+	case 9:
+		if (any_queued(q))
+			leave(q);
+		break;
+	case 10:
+		q->now_ns += draw_bytes(d, 1);
+		break;
+	default:
+		send(q, d);
+		break;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct draw d = { .at = data, .left = size };
+	static struct queue q;
+
+	memset(&q, 0, sizeof(q));
+	zrtt_table_init(&q.vars.table, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
+	/* numbers that soon wrap, or do not */
+	begin_numbers(&q.vars.table, draw_index(&d, 2) ? 0 : (u32)-100);
+	q.now_ns = draw_start_ns(&d);
+	zrtt_params_init(&q.params);
+	zrtt_tick(&q.params, &q.vars, 0, 0, q.now_ns);
+	while (d.left) {
+		happen(&q, &d);
+		check_lanes(&q);
+	}
+	drain(&q);
+	while (move(&q))
+		;
+	free(q.vars.table.slots);
+	return 0;
+}

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0
+/* lane.h: who is sparse, how far lanes get ahead, and which packets of a flow are queued. */
+#include "unit.h"
+#include <zrtt/zrtt.h>
+
+#define FLOWS		64
+#define START		1000	/* epoch at which tests begin */
+#define DUE		100000	/* bytes per epoch */
+#define LARGE		(ZRTT_LANE_SMALL + 1)
+
+static const u64 epoch_ns = 1ULL << ZRTT_EPOCH_SHIFT;
+
+static struct zrtt_table new_table(u32 flows)
+{
+	struct zrtt_table t;
+
+	zrtt_table_init(&t, calloc(flows, sizeof(struct zrtt_flow)), flows);
+	return t;
+}
+
+/* A flow that is in the sums. */
+static struct zrtt_flow *live_flow(struct zrtt_table *t, u32 tag)
+{
+	struct zrtt_flow *f = zrtt_flow_get(t, tag, START, 0);
+
+	zrtt_flow_update(t, f, START);
+	return f;
+}
+
+static struct zrtt_lanes new_lanes(u32 due, u64 sent)
+{
+	struct zrtt_lanes lanes = {};
+
+	zrtt_lanes_tick(&lanes, true, due);
+	zrtt_lanes_end_epoch(&lanes, due, sent);
+	return lanes;
+}
+
+/* The lane of a packet of @bytes at the begin of the epoch of @f's last update. */
+static enum zrtt_lane lane_of(struct zrtt_lanes *lanes, const struct zrtt_table *t,
+			      const struct zrtt_flow *f, u32 bytes)
+{
+	return zrtt_lane_of(lanes, t, f, bytes, START * epoch_ns);
+}
+
+static void leave(struct zrtt_table *t, enum zrtt_lane lane, u32 packets)
+{
+	t->lanes[lane].out += packets;
+}
+
+/* Who is sparse */
+
+static void without_lanes_all_is_bulk(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+
+	(void)state;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
+	zrtt_lanes_tick(&lanes, false, DUE);
+	assert_int_equal(lanes.rate, 0);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	assert_int_equal(lane_of(&lanes, &t, f, 1), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+static void sparse_flow_sends_less_than_its_due(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+
+	(void)state;
+	f->rate = DUE - 1;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	f->rate = DUE;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	/* half of it, once it was marked */
+	f->hit = 1;
+	f->rate = DUE / 2;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	f->rate--;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	/* small packets up to all of it */
+	f->rate = DUE - 1;
+	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
+	f->rate = DUE;
+	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+static void rate_is_a_constant_until_the_due_share_is_known(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(0, 0);
+
+	(void)state;
+	assert_near(ZRTT_LANE_RATE * 8 / (epoch_ns / 1e9), 361e3, 1e3);
+	f->rate = ZRTT_LANE_RATE - 1;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	f->rate++;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+/* A burst, and what the rate gives in the time since the flow's last update. */
+static void burst_grows_with_time(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	u32 eighths;
+
+	(void)state;
+	for (eighths = 0; eighths <= 8 * ZRTT_UPDATE_EPOCHS; eighths++) {
+		u64 now_ns = START * epoch_ns + eighths * epoch_ns / 8;
+
+		f->bytes = ZRTT_LANE_BURST + DUE * eighths / 8;
+		assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_SPARSE);
+		f->bytes++;
+		assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_BULK);
+	}
+	free(t.slots);
+}
+
+/* Also where epochs wrap, and at any due share. */
+static void burst_does_not_overflow(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(UINT32_MAX, UINT64_MAX);
+	u64 now_ns = (1ULL << (32 + ZRTT_EPOCH_SHIFT)) + ZRTT_UPDATE_EPOCHS / 2 * epoch_ns;
+
+	(void)state;
+	f->epoch = UINT32_MAX - ZRTT_UPDATE_EPOCHS / 2;
+	f->bytes = UINT32_MAX;
+	assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_SPARSE);
+	lanes = new_lanes(1, 0);
+	f->bytes = ZRTT_LANE_BURST + ZRTT_UPDATE_EPOCHS + 2;
+	assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+/* What new flows send in small packets is bounded in an epoch. */
+static void flood_of_new_flows_is_not_thin(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_lanes lanes = new_lanes(DUE, 0);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 packets = 0;
+
+	(void)state;
+	assert_false(f->live);
+	while (lane_of(&lanes, &t, f, 64) == ZRTT_LANE_THIN)
+		assert_true(++packets < ZRTT_LANE_LEAD);
+	assert_int_equal(packets, ZRTT_LANE_LEAD / 64 + 1);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SPARSE);
+	assert_int_equal(lane_of(&lanes, &t, live_flow(&t, 8), 64), ZRTT_LANE_THIN);
+	zrtt_lanes_end_epoch(&lanes, DUE, 0);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	free(t.slots);
+}
+
+/* Bounds */
+
+static void bounds_follow_the_link(void **state)
+{
+	static const u64 sent[] = { 0, 1, 1 << 20, ZRTT_LANE_BYTES_MAX, 1ULL << 40, UINT64_MAX };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(sent); i++) {
+		double most = sent[i] < ZRTT_LANE_BYTES_MAX ? (double)sent[i] : 1 << 29;
+		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1 };
+		double part = fmax(most / 8 - 1000, 0) / 8;
+
+		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
+		assert_near(zrtt_lanes_lead(&lanes), fmax(most / 32, 16384), 1);
+		assert_near(lanes.small_rate, fmax(part, 500), 1);
+		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes, 0);
+	}
+}
+
+static void older_head_goes_first_above_the_lead(void **state)
+{
+	struct zrtt_lanes lanes = new_lanes(DUE, 0);
+	u32 lead = zrtt_lanes_lead(&lanes);
+
+	(void)state;
+	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, lead, true);
+	assert_false(zrtt_lanes_led(&lanes, lanes.ahead));
+	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, 1, true);
+	assert_true(zrtt_lanes_led(&lanes, lanes.ahead));
+	/* thin still goes first */
+	assert_int_equal(lanes.thin_ahead, 0);
+	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 400, true);
+	zrtt_lanes_left(&lanes, ZRTT_LANE_RETURNING, 100, true);
+	assert_int_equal(lanes.thin_ahead, 500);
+	assert_int_equal(lanes.thin_bytes, 500);
+	/* twice as much, and no more, is remembered */
+	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 10 * lead, true);
+	assert_int_equal(lanes.ahead, 2 * lead);
+	assert_int_equal(lanes.thin_ahead, 2 * lead);
+	zrtt_bulk_left(&lanes, lead - 1);
+	assert_true(zrtt_lanes_led(&lanes, lanes.ahead));
+	zrtt_bulk_left(&lanes, 1);
+	assert_false(zrtt_lanes_led(&lanes, lanes.ahead));
+	assert_int_equal(lanes.thin_ahead, lead);
+	zrtt_bulk_left(&lanes, 2 * lead);
+	assert_int_equal(lanes.ahead, 0);
+	assert_int_equal(lanes.thin_ahead, 0);
+	/* nobody waits */
+	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, lead, true);
+	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, lead, false);
+	assert_int_equal(lanes.ahead, 0);
+	assert_int_equal(lanes.thin_ahead, 0);
+}
+
+/* Order within a flow */
+
+/* Which packets follow one in @below that is still there, and once it has left. */
+static void check_up(enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
+		     enum zrtt_lane after)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+
+	zrtt_lane_join(&t, other, below);
+	zrtt_lane_join(&t, f, below);
+	zrtt_lane_join(&t, other, below);
+	leave(&t, below, 1);
+	assert_int_equal(lane_of(&lanes, &t, f, bytes), waits);
+	leave(&t, below, 1);
+	assert_int_equal(lane_of(&lanes, &t, f, bytes), after);
+	free(t.slots);
+}
+
+static void flow_goes_up_once_its_last_packet_has_left(void **state)
+{
+	(void)state;
+	check_up(ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
+	check_up(ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+}
+
+/* With more packets behind it than a flow's number counts, and with counters that wrap. */
+static void queued_packet_is_never_taken_for_gone(void **state)
+{
+	static const u32 begins[] = { 0, 0x7fff, 0xffff, UINT32_MAX - 1000, UINT32_MAX };
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	u32 i, behind;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(begins); i++) {
+		struct zrtt_passage *bulk = &t.lanes[ZRTT_LANE_BULK];
+
+		*bulk = (struct zrtt_passage) { begins[i], begins[i], begins[i] };
+		zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
+		assert_true(zrtt_flow_queued(&t, f));
+		for (behind = 0; behind < 200000; behind++, bulk->in++)
+			assert_true(zrtt_flow_queued(&t, f));
+		bulk->out = bulk->in;
+		assert_false(zrtt_flow_queued(&t, f));
+	}
+	free(t.slots);
+}
+
+/* A flow that comes back after it lost its slot joins bulk as long as one is queued. */
+static void lost_flow_begins_in_bulk(void **state)
+{
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	u32 lane, i;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		struct zrtt_table t = new_table(FLOWS);
+		struct zrtt_flow *f = live_flow(&t, FLOWS);
+
+		zrtt_lane_join(&t, f, lane);
+		zrtt_flow_update(&t, f, START);
+		for (i = 2; i <= 2 * ZRTT_WAYS; i++)
+			zrtt_flow_update(&t, zrtt_flow_get(&t, i * FLOWS, START + 1, 0), START + 1);
+		assert_null(zrtt_flow_find(&t, FLOWS));
+		f = zrtt_flow_get(&t, FLOWS, START + 1, 0);
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+		leave(&t, lane, 1);
+		/* until it joined it */
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+		zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
+		leave(&t, ZRTT_LANE_BULK, t.lanes[ZRTT_LANE_BULK].in - t.lanes[ZRTT_LANE_BULK].out);
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+		f = zrtt_flow_get(&t, 100 * FLOWS, START + 1, 0);
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+		free(t.slots);
+	}
+}
+
+/* What was lost 2^31 packets ago is not ahead. */
+static void lost_packets_are_forgotten(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	u32 i;
+
+	(void)state;
+	zrtt_lanes_lose(&t);
+	for (i = 0; i < 5; i++) {
+		t.lanes[ZRTT_LANE_THIN].in += 1U << 30;
+		t.lanes[ZRTT_LANE_THIN].out += 1U << 30;
+		zrtt_table_tick(&t, START);
+		assert_false(zrtt_table_lost(&t));
+	}
+	free(t.slots);
+}
+
+static void flows_are_lost_at_a_resize(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS), from;
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_flow *f = live_flow(&t, 7);
+
+	(void)state;
+	zrtt_lane_join(&t, f, ZRTT_LANE_SPARSE);
+	zrtt_table_resize(&t, &from, calloc(FLOWS, sizeof(*f)), FLOWS);
+	f = zrtt_flow_get(&t, 8, START, 0);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	/* one that is moved knows better */
+	f = zrtt_flow_get(&t, 7, START, 0);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	leave(&t, ZRTT_LANE_SPARSE, 1);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	while (!zrtt_table_move(&t, START))
+		;
+	free(from.slots);
+	free(t.slots);
+}
+
+/* A packet that may be the flow's joins bulk, and the flow's next one behind it, also if the
+ * flow loses its slot meanwhile.
+ */
+static void spoofed_packets_stay_in_order(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_flow *f = live_flow(&t, 7), *spoofed;
+
+	(void)state;
+	spoofed = zrtt_flow_spoofed(&t, f, 7, START, 0);
+	assert_ptr_not_equal(spoofed, f);
+	assert_int_equal(lane_of(&lanes, &t, spoofed, 64), ZRTT_LANE_BULK);
+	zrtt_lane_join(&t, spoofed, ZRTT_LANE_BULK);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	zrtt_flow_lose(&t, f);
+	assert_true(zrtt_table_lost(&t));
+	zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	leave(&t, ZRTT_LANE_BULK, 2);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	assert_false(zrtt_table_lost(&t));
+	free(t.slots);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_lanes_all_is_bulk),
+		cmocka_unit_test(sparse_flow_sends_less_than_its_due),
+		cmocka_unit_test(rate_is_a_constant_until_the_due_share_is_known),
+		cmocka_unit_test(burst_grows_with_time),
+		cmocka_unit_test(burst_does_not_overflow),
+		cmocka_unit_test(flood_of_new_flows_is_not_thin),
+		cmocka_unit_test(bounds_follow_the_link),
+		cmocka_unit_test(older_head_goes_first_above_the_lead),
+		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
+		cmocka_unit_test(queued_packet_is_never_taken_for_gone),
+		cmocka_unit_test(lost_flow_begins_in_bulk),
+		cmocka_unit_test(lost_packets_are_forgotten),
+		cmocka_unit_test(flows_are_lost_at_a_resize),
+		cmocka_unit_test(spoofed_packets_stay_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
