@@ -132,7 +132,7 @@ static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (unlikely(lane == ZRTT_LANES || (full \&\& !zrtt_has_room(sch))))
+	if (unlikely(lane == ZRTT_LANES || (full && !zrtt_has_room(sch))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
+#include <stddef.h>
 #include <string.h>
 
 #include <netlink/attr.h>
@@ -9,6 +10,9 @@
 #include <linux/rtnetlink.h>
 
 #include "decode.h"
+
+#define LANES_END	(offsetof(struct tc_zrtt_xstats, lane) + \
+			 sizeof(((struct tc_zrtt_xstats *)0)->lane))
 
 /*
  * Attributes are parsed without a policy, which would refuse the whole message
@@ -58,6 +62,8 @@ static void decode_stats(struct nlattr *nest, struct instance *instance)
 	TAKE(instance->queue, stats[TCA_STATS_QUEUE]);
 	/* The structure only grows: shorter is older, longer is newer. */
 	nla_memcpy(&instance->xstats, stats[TCA_STATS_APP], sizeof(instance->xstats));
+	instance->has_lanes = stats[TCA_STATS_APP] &&
+			      (size_t)nla_len(stats[TCA_STATS_APP]) >= LANES_END;
 	if (!instance->xstats.dq_rate64)
 		instance->xstats.dq_rate64 = instance->xstats.dq_rate;
 }

@@ -45,6 +45,7 @@ struct flow {
  * @packets: sent, as @bytes
  * @queue: statistics of the qdisc core: drops, backlog
  * @xstats: of zrtt itself
+ * @has_lanes: whether they have those of lanes, as those of older kernels do not
  * @flows_unknown: live flows without an RTT
  * @target_us: sojourn aimed at
  * @bandwidth: its own shaper's, bytes per second, 0 = none
@@ -59,6 +60,7 @@ struct instance {
 	__u64 packets;
 	struct gnet_stats_queue queue;
 	struct tc_zrtt_xstats xstats;
+	bool has_lanes;
 	__u32 flows_unknown;
 	__u32 target_us;
 	__u64 bandwidth;

@@ -65,6 +65,23 @@ static void print_flows(FILE *out, const struct instance *instance, size_t most)
 	putc(']', out);
 }
 
+static void print_lanes(FILE *out, const struct tc_zrtt_lane_stats *lane)
+{
+	int i;
+
+	fputs(",\"lanes\":[", out);
+	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++, lane++) {
+		fprintf(out, "%s{\"name\":\"%s\"", i ? "," : "", text_lanes[i]);
+		print_count(out, "packets", lane->packets);
+		print_count(out, "bytes", lane->bytes);
+		print_count(out, "drops", lane->drops);
+		print_count(out, "backlog_packets", lane->backlog_packets);
+		print_count(out, "delay_us", lane->delay_us);
+		putc('}', out);
+	}
+	putc(']', out);
+}
+
 /* Names, units and order are those of tc -s -j qdisc show. */
 static void print_instance(FILE *out, const struct instance *instance)
 {
@@ -113,6 +130,8 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "backlog_packets", st->backlog_packets);
 	print_count(out, "memory_used", st->memory_used);
 	print_count(out, "limit_now", st->limit_now);
+	if (instance->has_lanes)
+		print_lanes(out, st->lane);
 	if (instance->capacity)
 		print_count(out, "capacity", instance->capacity);
 }

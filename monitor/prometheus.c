@@ -55,6 +55,20 @@ static const struct metric metrics[] = {
 	  "", XSTAT(memory_used), UNIT_U32 },
 	{ "zrtt_sojourn_seconds", "gauge", "Time in the queue, smoothed.",
 	  "", XSTAT(delay_us), UNIT_US },
+#define LANES(name, type, help, field, unit) \
+	{ name, type, help, ",lane=\"sparse\"", \
+	  XSTAT(lane[TC_ZRTT_LANE_SPARSE].field), unit }, \
+	{ name, type, help, ",lane=\"bulk\"", XSTAT(lane[TC_ZRTT_LANE_BULK].field), unit }
+	LANES("zrtt_lane_sent_bytes_total", "counter", "Bytes sent from a lane.",
+	      bytes, UNIT_U64),
+	LANES("zrtt_lane_sent_packets_total", "counter", "Packets sent from a lane.",
+	      packets, UNIT_U64),
+	LANES("zrtt_lane_dropped_packets_total", "counter",
+	      "Packets of a lane dropped: by the AQM, late, or at the limit.", drops, UNIT_U64),
+	LANES("zrtt_lane_backlog_packets", "gauge", "Packets in a lane.",
+	      backlog_packets, UNIT_U32),
+	LANES("zrtt_lane_sojourn_seconds", "gauge", "Time in a lane, smoothed.",
+	      delay_us, UNIT_US),
 	{ "zrtt_target_seconds", "gauge", "Target of the time in the queue.",
 	  "", FIELD(target_us), UNIT_US },
 	{ "zrtt_probability_ratio", "gauge", "P_b, the base marking probability of the queue.",
@@ -132,6 +146,15 @@ static void print_value(FILE *out, const struct metric *metric,
 	}
 }
 
+/* Kernels without lanes have no series of them, instead of 0. */
+static bool is_known(const struct metric *metric, const struct instance *instance)
+{
+	size_t lanes = XSTAT(lane);
+
+	return instance->has_lanes || metric->offset < lanes ||
+	       metric->offset >= lanes + sizeof(instance->xstats.lane);
+}
+
 static void print_metrics(FILE *out, const struct snapshot *snapshot)
 {
 	size_t i, j;
@@ -142,6 +165,8 @@ static void print_metrics(FILE *out, const struct snapshot *snapshot)
 		if (!i || strcmp(metric[-1].name, metric->name))
 			print_head(out, metric->name, metric->type, metric->help);
 		for (j = 0; j < snapshot->count; j++) {
+			if (!is_known(metric, &snapshot->instances[j]))
+				continue;
 			print_series(out, metric->name, "", &snapshot->instances[j],
 				     metric->label);
 			print_value(out, metric, &snapshot->instances[j]);

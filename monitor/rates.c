@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "rates.h"
 
+static struct lane_rates lane_rates(const struct tc_zrtt_lane_stats *was,
+				    const struct tc_zrtt_lane_stats *is, double s)
+{
+	return (struct lane_rates){
+		.bytes = (is->bytes - was->bytes) / s,
+		.packets = (is->packets - was->packets) / s,
+		.drops = (is->drops - was->drops) / s,
+	};
+}
+
 bool rates_between(const struct snapshot *before, const struct snapshot *now,
 		   const struct instance *instance, struct rates *rates)
 {
 	const struct instance *was = snapshot_find(before, instance);
 	const struct tc_zrtt_xstats *is = &instance->xstats;
 	double s = now->at_s - before->at_s;
+	int i;
 
 	if (!was || s <= 0 || is->packets_in < was->xstats.packets_in ||
 	    instance->bytes < was->bytes)
@@ -19,5 +30,7 @@ bool rates_between(const struct snapshot *before, const struct snapshot *now,
 		.drop_late = (is->drop_late - was->xstats.drop_late) / s,
 		.drop_limit = (is->drop_limit - was->xstats.drop_limit) / s,
 	};
+	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
+		rates->lane[i] = lane_rates(&was->xstats.lane[i], &is->lane[i], s);
 	return true;
 }

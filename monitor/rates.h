@@ -6,6 +6,13 @@
 
 #include "snapshot.h"
 
+/* Of a lane, per second. */
+struct lane_rates {
+	double bytes;
+	double packets;
+	double drops;
+};
+
 /* Per second, between two snapshots. */
 struct rates {
 	double bytes;
@@ -14,6 +21,7 @@ struct rates {
 	double drop_mark;
 	double drop_late;
 	double drop_limit;
+	struct lane_rates lane[__TC_ZRTT_LANE_MAX];
 };
 
 /**

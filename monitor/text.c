@@ -3,13 +3,17 @@
 #include <stdbool.h>
 
 #include <linux/pkt_sched.h>
-#include <linux/pkt_sched_zrtt.h>
 
 #include "text.h"
 
 #define US_PER_MS	1e3
 #define US_PER_S	1e6
 #define BITS_PER_BYTE	8
+
+const char *const text_lanes[] = {
+	[TC_ZRTT_LANE_SPARSE] = "sparse",
+	[TC_ZRTT_LANE_BULK]   = "bulk",
+};
 
 /* Decimals for three significant digits below 1000; rounding never gives four. */
 static int decimals(double number)

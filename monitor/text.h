@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include <linux/types.h>
+#include <linux/pkt_sched_zrtt.h>
 
 #define TEXT_MAX	32
 
@@ -27,6 +27,9 @@ const char *text_prob(char *text, __u32 prob);
 
 /* A handle or a parent as tc writes it. */
 const char *text_handle(char *text, __u32 handle);
+
+/* Names of the lanes: "sparse", "bulk". */
+extern const char *const text_lanes[__TC_ZRTT_LANE_MAX];
 
 /* Print printable ASCII as JSON and Prometheus want it between quotes. */
 void text_escape(FILE *out, const char *text);

@@ -31,6 +31,32 @@ static void print_queue(FILE *out, const struct instance *instance)
 		st->maxq);
 }
 
+/* @rates: NULL if they are not known yet */
+static void print_lane(FILE *out, const char *name, const struct tc_zrtt_lane_stats *lane,
+		       const struct lane_rates *rates)
+{
+	char sojourn[TEXT_MAX], rate[TEXT_MAX], packets[TEXT_MAX], drops[TEXT_MAX];
+
+	fprintf(out, "  %-10s  sojourn %s; %u packets", name,
+		text_time(sojourn, lane->delay_us), lane->backlog_packets);
+	if (rates)
+		fprintf(out, "; %s, %s, %s", text_rate(rate, rates->bytes),
+			text_number(packets, rates->packets, " packets/s"),
+			text_number(drops, rates->drops, " drops/s"));
+	putc('\n', out);
+}
+
+static void print_lanes(FILE *out, const struct instance *instance, const struct rates *rates)
+{
+	int i;
+
+	if (!instance->has_lanes)
+		return;
+	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
+		print_lane(out, text_lanes[i], &instance->xstats.lane[i],
+			   rates ? &rates->lane[i] : NULL);
+}
+
 static void print_limit(FILE *out, const struct instance *instance)
 {
 	const struct tc_zrtt_xstats *st = &instance->xstats;
@@ -179,6 +205,7 @@ void view_print(FILE *out, const struct snapshot *before, const struct snapshot 
 		if (known)
 			print_throughput(out, instance, &rates);
 		print_queue(out, instance);
+		print_lanes(out, instance, known ? &rates : NULL);
 		print_limit(out, instance);
 		print_marking(out, instance);
 		if (known)

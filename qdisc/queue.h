@@ -30,6 +30,12 @@ static bool zrtt_full(const struct zrtt_sched_data *q, u32 truesize)
 	       ((u64)q->memory + truesize > q->params.memory_limit && q->backlog_pkts);
 }
 
+/* Is more queued than a limit allows? */
+static bool zrtt_exceeds(const struct zrtt_sched_data *q)
+{
+	return q->backlog_pkts > q->limit || q->memory > q->params.memory_limit;
+}
+
 static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
 							     enum zrtt_lane lane)
 {
@@ -296,11 +302,16 @@ static noinline bool zrtt_has_room(struct Qdisc *sch)
 static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = zrtt_pull(sch, ZRTT_LANE_BULK);
+	struct sk_buff *skb;
+	u32 i;
 
-	q->stats.drop_limit += zrtt_cb(skb)->segs;
-	qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
-	qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
+	/* it may be as large as many of bulk's */
+	for (i = 0; i < ZRTT_TRIM_BATCH && zrtt_exceeds(q) && zrtt_has_room(sch); i++) {
+		skb = zrtt_pull(sch, ZRTT_LANE_BULK);
+		q->stats.drop_limit += zrtt_cb(skb)->segs;
+		qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
+		qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
+	}
 }
 
 /* Discard all packets, as the device is reset. */
@@ -329,9 +340,7 @@ static bool zrtt_trim(struct Qdisc *sch)
 	u32 i;
 
 	for (i = 0; q->trim && i < ZRTT_TRIM_BATCH; i++) {
-		q->trim = zrtt_many_queued(sch) &&
-			  (q->backlog_pkts > q->limit ||
-			   q->memory > q->params.memory_limit);
+		q->trim = zrtt_many_queued(sch) && zrtt_exceeds(q);
 		if (q->trim)
 			zrtt_drop_head(sch, zrtt_older_lane(sch), &q->stats.drop_limit,
 				       QDISC_DROP_OVERLIMIT);

@@ -7,6 +7,7 @@
  * are not sent: the kernel keeps its value, or takes it from the preset.
  */
 #include <arpa/inet.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,6 +91,11 @@ static const char *const zrtt_atms[] = {
 	NULL
 };
 
+static const char *const zrtt_lanes[] = {
+	[TC_ZRTT_LANE_SPARSE]	= "sparse",
+	[TC_ZRTT_LANE_BULK]	= "bulk",
+};
+
 static const char *const zrtt_sources[] = {
 	[TC_ZRTT_SOURCE_NONE]		= "none",
 	[TC_ZRTT_SOURCE_HINT]		= "hint",
@@ -154,6 +160,8 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_SPLIT_GSO, .kind = ZRTT_FLAG },
 	{ .name = "names", .off = "nonames",
 	  .attr = TCA_ZRTT_NAMES, .kind = ZRTT_FLAG },
+	{ .name = "lanes", .off = "nolanes",
+	  .attr = TCA_ZRTT_LANES, .kind = ZRTT_FLAG },
 	{ .name = "bandwidth", .off = "unlimited", .attr = TCA_ZRTT_BANDWIDTH,
 	  .kind = ZRTT_RATE,
 	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_BANDWIDTH_MAX },
@@ -216,6 +224,7 @@ static const char zrtt_usage[] =
 	"                [ target TIME ] [ ecn | noecn ] [ limit PACKETS ]\n"
 	"                [ memory_limit SIZE ] [ flows N ]\n"
 	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
+	"                [ lanes | nolanes ]\n"
 	"                [ handshake | nohandshake ] [ timestamps | notimestamps ]\n"
 	"                [ hint { clamp | trust | ignore } ]\n"
 	"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
@@ -244,6 +253,8 @@ static const char zrtt_help[] =
 	"  split_gso          queue GSO packets as segments (default); no_split_gso: whole\n"
 	"  names              keep the addresses of flows for tc class show; default:\n"
 	"                     nonames\n"
+	"  lanes              serve flows that send little first (default in mode zrtt);\n"
+	"                     nolanes: one FIFO\n"
 	"\n"
 	"RTT sources:\n"
 	"  handshake          measure RTTs by TCP handshakes (default), or nohandshake\n"
@@ -723,6 +734,30 @@ static void print_time(const char *key, const char *fmt, __u32 us)
 	print_string(PRINT_FP, NULL, fmt, sprint_value(ZRTT_TIME, us, buf));
 }
 
+static void print_lane(const char *name, const struct tc_zrtt_lane_stats *lane)
+{
+	open_json_object(NULL);
+	print_nl();
+	print_string(PRINT_ANY, "name", "  lane %s", name);
+	print_lluint(PRINT_ANY, "packets", " packets %llu", lane->packets);
+	print_lluint(PRINT_ANY, "bytes", " bytes %llu", lane->bytes);
+	print_lluint(PRINT_ANY, "drops", " drops %llu", lane->drops);
+	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
+		   lane->backlog_packets);
+	print_time("delay_us", " delay %s", lane->delay_us);
+	close_json_object();
+}
+
+static void print_lanes(const struct tc_zrtt_lane_stats *lane)
+{
+	__u32 i;
+
+	open_json_array(PRINT_JSON, "lanes");
+	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
+		print_lane(zrtt_lanes[i], &lane[i]);
+	close_json_array(PRINT_JSON, NULL);
+}
+
 /*
  * In text, the first two lines are those of pie, word for word: flent and
  * other readers of pie's statistics then understand zrtt too.
@@ -785,6 +820,9 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_nl();
 	print_uint(PRINT_ANY, "memory_used", "  memory_used %u", st.memory_used);
 	print_uint(PRINT_ANY, "limit_now", " limit_now %u", st.limit_now);
+	/* An older kernel has no lanes, which is not the same as empty ones. */
+	if (len >= offsetof(struct tc_zrtt_xstats, lane) + sizeof(st.lane))
+		print_lanes(st.lane);
 	return 0;
 }
 

@@ -165,11 +165,12 @@ static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane
 {
 	u32 thin_bytes = lane == ZRTT_LANE_SPARSE ? 0 : bytes;
 
+	lanes->thin_bytes += thin_bytes;
 	if (!bulk_waits) {
 		lanes->thin_ahead = 0;
 		lanes->ahead = 0;
+		return;
 	}
-	lanes->thin_bytes += thin_bytes;
 	lanes->thin_ahead += thin_bytes;
 	lanes->ahead += bytes;
 	if (lanes->ahead > 2 * lanes->lead)

@@ -121,6 +121,12 @@ def test_unknown_attribute_is_refused(report: Report) -> None:
     assert message
 
 
+def test_lanes_need_their_mode(report: Report) -> None:
+    *message, status = report.lines("refusals.lanes")
+    assert status == "rc=2"
+    assert "sch_zrtt: lanes need mode zrtt" in " ".join(message)
+
+
 def test_refusals_change_nothing(report: Report) -> None:
     assert report.part("refusals.before") == report.part("refusals.after")
 

@@ -284,7 +284,7 @@ static bool any_queued(struct queue *q)
 static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
 {
 	const struct piece *bulk = head_of(q, ZRTT_LANE_BULK);
-	u32 most = 2 * zrtt_lanes_lead(&q->vars.lanes);
+	u32 most = 2 * q->vars.lanes.lead;
 
 	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, bulk);
 	if (!bulk) {

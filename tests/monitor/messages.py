@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from plugin import uapi_contract
 from plugin.qdisc_netlink import (
@@ -65,8 +65,25 @@ def stats(xstats: bytes, sent: tuple[int, int] = (1500, 1), backlog: int = 0) ->
 
 
 def xstats(**values: int) -> bytes:
-    """struct tc_zrtt_xstats; what is not given counts up from 1, so that all differ."""
+    """struct tc_zrtt_xstats before there were lanes.
+
+    What is not given counts up from 1, so that all differ.
+    """
     return uapi_contract.pack_xstats(numbered(**values))
+
+
+def lanes(first: int = 101) -> list[dict[str, int]]:
+    """Statistics of all lanes, which count up from a number."""
+    size = len(uapi_contract.LANE_STATS)
+    return [
+        {field: first + size * lane + i for i, (field, _) in enumerate(uapi_contract.LANE_STATS)}
+        for lane in range(len(uapi_contract.LANES))
+    ]
+
+
+def xstats_with_lanes(lane: Sequence[Mapping[str, int]], **values: int) -> bytes:
+    """struct tc_zrtt_xstats, whole."""
+    return uapi_contract.pack_xstats(numbered(**values), lane)
 
 
 def numbered(**values: int) -> dict[str, int]:
@@ -86,12 +103,14 @@ def qdisc(kind: str = "zrtt", *parts: bytes, handle: int = 0x20000, parent: int 
 
 def zrtt(sent: tuple[int, int] = (1500, 1), *, handle: int = 0x20000, parent: int = TC_H_ROOT,
          ifindex: int = LOOPBACK, target_us: int = 15000, bandwidth: int = 0,
-         backlog: int = 0, **fields: int) -> bytes:  # fmt: skip
-    """A zrtt."""
+         backlog: int = 0, lane: Sequence[Mapping[str, int]] | None = None,
+         **fields: int) -> bytes:  # fmt: skip
+    """A zrtt; its lanes count up, too."""
+    app = xstats_with_lanes(lanes() if lane is None else lane, **fields)
     wanted = {"TARGET": target_us, "BANDWIDTH": bandwidth}
     options = dict(uapi_contract.pack_option(*option) for option in wanted.items())
     return qdisc(
-        "zrtt", nest(TCA_OPTIONS, options), stats(xstats(**fields), sent, backlog),
+        "zrtt", nest(TCA_OPTIONS, options), stats(app, sent, backlog),
         handle=handle, parent=parent, ifindex=ifindex,
     )  # fmt: skip
 

@@ -62,6 +62,12 @@ def test_view_shows_a_full_link(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SCREENS)
+def test_view_shows_the_lanes(name: str) -> None:
+    lanes = [line.split()[0] for line in screen(name) if re.match(r"  \w+ +sojourn \S+ \w+; ", line)]
+    assert lanes == ["sparse", "bulk"]
+
+
+@pytest.mark.parametrize("name", SCREENS)
 def test_view_shows_all_flows(name: str) -> None:
     """By name, each with an RTT that is its own, and together as fast as the link."""
     found = flows(name)
@@ -96,7 +102,7 @@ def test_view_does_not_change_while_paused() -> None:
 def test_view_fits_the_terminal() -> None:
     """A small one is full, and can be scrolled."""
     small, scrolled = screen("small"), screen("scrolled")
-    assert len(small) == len(scrolled) == 12
+    assert len(small) == len(scrolled) == 13
     assert small[1].startswith("bot: ")
     assert scrolled[1] != small[1]
     assert scrolled[-1] and small[-1]
@@ -125,7 +131,12 @@ def test_json_agrees_with_tc() -> None:
     known = set(before) - {"options", "refcnt"}
     assert set(line) - known == {"time", "classes", "capacity", "dev"}
     assert known <= set(line)
-    for name in known:
+    lanes = [one["lanes"] for one in (before, line, after)]
+    for was, is_, will in zip(*lanes, strict=True):
+        assert was.keys() == is_.keys()
+        assert was["name"] == is_["name"]
+        assert all(was[n] <= is_[n] <= will[n] for n in ("packets", "bytes", "drops"))
+    for name in known - {"lanes"}:
         if name in GAUGES or name.startswith(("flows_", "backlog")):
             assert line[name] == pytest.approx(before[name], rel=0.5, abs=2) or before == after
         elif isinstance(before[name], int):
@@ -134,6 +145,16 @@ def test_json_agrees_with_tc() -> None:
             assert line[name] == before[name]
     assert line["capacity"] == RATE_BPS // 8
     assert line["packets"] > 1000
+
+
+def test_lanes_sum_up_to_the_queue() -> None:
+    seen = observed()["tc"]["before"]
+    (queue,) = [one for one in seen if one["kind"] == "zrtt"]
+    for name in ("packets", "bytes"):
+        assert sum(lane[name] for lane in queue["lanes"]) == queue[name] > 0
+    dropped = queue["drop_mark"] + queue["drop_limit"] + queue["drop_late"]
+    assert sum(lane["drops"] for lane in queue["lanes"]) == dropped
+    assert sum(lane["backlog_packets"] for lane in queue["lanes"]) == queue["backlog_packets"]
 
 
 def test_json_lists_the_flows() -> None:

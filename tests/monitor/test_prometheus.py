@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 from canned import MONITOR, Canned
-from messages import ALPHA_ONE, P_ONE, flow, numbered, zrtt
+from messages import ALPHA_ONE, P_ONE, flow, lanes, numbered, zrtt
+from plugin import uapi_contract
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 PLACE = {"device": "lo", "handle": "2:", "parent": "root"}
 UNITS = ("bytes", "packets", "seconds", "ratio", "flows", "hints", "events")
-PANELS = ("delay", "P_b", "marks", "throughput", "RTTs come from", "RTTs of flows")
+PANELS = ("delay", "lanes", "P_b", "marks", "throughput", "RTTs come from", "RTTs of flows")
 DASHBOARD = json.loads((MONITOR / "grafana-zrtt.json").read_text())
 NAME = re.compile(r"\bzrtt_\w+")
 
@@ -88,6 +89,30 @@ def test_metric_is_the_statistic(
 ])  # fmt: skip
 def test_metric_is_in_base_units(shown: dict[str, Metric], name: str, expected: float) -> None:
     assert value(shown, f"zrtt_{name}") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("name", "field", "scale"), [
+    ("sent_bytes_total", "bytes", 1), ("sent_packets_total", "packets", 1),
+    ("dropped_packets_total", "drops", 1), ("backlog_packets", "backlog_packets", 1),
+    ("sojourn_seconds", "delay_us", 1e-6),
+])  # fmt: skip
+def test_metric_of_each_lane(
+    shown: dict[str, Metric], name: str, field: str, scale: float
+) -> None:
+    for lane, values in zip(uapi_contract.LANES, lanes(), strict=True):
+        found = value(shown, f"zrtt_lane_{name}", lane=lane)
+        assert found == pytest.approx(values[field] * scale)
+
+
+def test_lanes_of_an_older_kernel_are_absent(kernel: Canned) -> None:
+    """Beside a queue that has them."""
+    kernel.say([zrtt(lane=[]), zrtt(handle=0x30000, parent=0x10003)])
+    found = metrics(kernel)
+    lane = [family for name, family in found.items() if name.startswith("zrtt_lane_")]
+    assert len(lane) == len(uapi_contract.LANE_STATS)
+    assert {s.labels["handle"] for family in lane for s in family.samples} == {"3:"}
+    assert value(found, "zrtt_limit_packets") == numbered()["limit_now"]
+    assert value(found, "zrtt_target_seconds") == pytest.approx(0.015)
 
 
 def test_flows_without_rtt_are_counted(kernel: Canned) -> None:

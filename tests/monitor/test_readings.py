@@ -16,12 +16,14 @@ from messages import (
     TCA_TBF_RATE64,
     addresses,
     flow,
+    lanes,
     nest,
     numbered,
     qdisc,
     stats,
     tclass,
     xstats,
+    xstats_with_lanes,
     zrtt,
 )
 from plugin import uapi_contract
@@ -63,8 +65,20 @@ def test_json_has_every_statistic(kernel: Canned) -> None:
     expected["alpha"] /= ALPHA_ONE
     for name, value in expected.items():
         assert shown.pop(name) == pytest.approx(value), name
+    names = [{"name": name} for name in uapi_contract.LANES]
+    assert shown.pop("lanes") == [a | b for a, b in zip(names, lanes(), strict=True)]
     assert shown.pop("time") > 1.7e9
     assert shown == {"kind": "zrtt", "handle": "2:", "dev": "lo", "root": True}
+
+
+def test_json_without_lanes(kernel: Canned) -> None:
+    """Of an older kernel, whose statistics end before them; half of them are none."""
+    whole, older = xstats_with_lanes(lanes()), xstats()
+    for given, there in ((older, False), (whole[:-1], False), (whole, True)):
+        kernel.say([qdisc("zrtt", stats(given))])
+        (shown,) = kernel.run("-jn1").objects
+        assert ("lanes" in shown) == there
+        assert shown["limit_now"] == numbered()["limit_now"]
 
 
 def test_departure_rate_above_32_bits(kernel: Canned) -> None:

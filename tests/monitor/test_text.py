@@ -7,7 +7,7 @@ import re
 
 import pytest
 from canned import Canned, Said
-from messages import P_ONE, addresses, flow, qdisc, stats, xstats, zrtt
+from messages import P_ONE, addresses, flow, lanes, qdisc, stats, xstats, xstats_with_lanes, zrtt
 
 TCP, UDP, GRE, NOBODY = 6, 17, 47, 251
 MBIT = 125_000
@@ -55,6 +55,41 @@ def test_throughput_is_that_between_readings(kernel: Canned) -> None:
     (events,) = lines_of(said, "per second")
     form = r"([\d.]+) marks; drops: ([\d.]+) by AQM, ([\d.]+) late, ([\d.]+) at limit"
     assert [*map(float, re.findall(form, events)[0])] == pytest.approx([20, 5, 3, 2], rel=0.1)
+
+
+def test_lanes(kernel: Canned) -> None:
+    """Rates are of each, and so is the rest."""
+    before = [
+        {"packets": 1000, "bytes": 50 * MBIT, "drops": 7, "backlog_packets": 0, "delay_us": 0},
+        {"packets": 2000, "bytes": 90 * MBIT, "drops": 9, "backlog_packets": 0, "delay_us": 0},
+    ]
+    now = [
+        {"packets": 1100, "bytes": 60 * MBIT, "drops": 7, "backlog_packets": 2, "delay_us": 250},
+        {"packets": 2300, "bytes": 120 * MBIT, "drops": 15, "backlog_packets": 31,
+         "delay_us": 14_200},
+    ]  # fmt: skip
+    kernel.reply("qdiscs", 0, zrtt(lane=before))
+    kernel.reply("qdiscs", 1, zrtt(lane=now))
+    said = kernel.run()
+    form = r"; ([\d.]+) Mbit/s, ([\d.]+) packets/s, ([\d.]+) drops/s"
+    for name, start, rates in (
+        ("sparse", "sojourn 250 us; 2 packets", [10, 100, 0]),
+        ("bulk", "sojourn 14.2 ms; 31 packets", [30, 300, 6]),
+    ):
+        (line,) = lines_of(said, name)
+        assert line.startswith(start)
+        found = re.fullmatch(form, line.removeprefix(start))
+        assert found, line
+        assert [*map(float, found.groups())] == pytest.approx(rates, rel=0.1)
+
+
+def test_new_qdisc_has_lanes_without_rates(kernel: Canned) -> None:
+    kernel.reply("qdiscs", 0)
+    kernel.reply("qdiscs", 1, zrtt())
+    sparse, bulk = lanes()
+    for name, lane in (("sparse", sparse), ("bulk", bulk)):
+        (line,) = lines_of(kernel.run("-i0.1"), name)
+        assert line == f"sojourn {lane['delay_us']} us; {lane['backlog_packets']} packets"
 
 
 def test_replaced_qdisc_has_no_throughput_yet(kernel: Canned) -> None:
@@ -155,11 +190,15 @@ def test_first_flows_are_listed(kernel: Canned, args: tuple[str, ...], count: in
 
 
 @pytest.mark.parametrize(("length", "prob"), [
-    (0, "0.00%"), (96, "0.00%"), (100, "10.00%"), (150, "10.00%"), (400, "10.00%"),
+    (0, "0.00%"), (96, "0.00%"), (100, "10.00%"), (150, "10.00%"), (240, "10.00%"),
+    (400, "10.00%"),
 ])  # fmt: skip
 def test_statistics_of_other_versions(kernel: Canned, length: int, prob: str) -> None:
     """Shorter ones are older, longer ones newer: what is there is read."""
     given = (xstats(prob=P_ONE // 10) + bytes(400))[:length]
     kernel.say([qdisc("zrtt", stats(given))])
-    (line,) = lines_of(kernel.run("-i0.1"), "marking")
+    said = kernel.run("-i0.1")
+    (line,) = lines_of(said, "marking")
     assert line.startswith(f"P_b {prob}, ")
+    whole = len(xstats_with_lanes(lanes()))
+    assert len(lines_of(said, "sparse")) == len(lines_of(said, "bulk")) == (length >= whole)

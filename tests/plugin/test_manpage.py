@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 from uapi import ATTRIBUTES
-from uapi_contract import ROOT, XSTATS, shown_xstats
+from uapi_contract import LANE_STATS, ROOT, XSTATS, shown_xstats
 
 PAGE = ROOT / "tc-plugin/tc-zrtt.8"
 
@@ -38,7 +38,9 @@ def test_everyday_use_comes_first() -> None:
 
 
 def test_every_statistic_has_an_entry() -> None:
-    assert shown_xstats(dict.fromkeys((field for field, _ in XSTATS), 1)).keys() <= bold_words(section("STATISTICS"))
+    heads = bold_words(section("STATISTICS"))
+    assert shown_xstats(dict.fromkeys((field for field, _ in XSTATS), 1)).keys() <= heads
+    assert {field for field, _ in LANE_STATS} <= heads
 
 
 @pytest.mark.parametrize("command", [["man", "--warnings", "-l"], ["mandoc", "-Tlint"]])

@@ -23,7 +23,16 @@ from qdisc_netlink import (
     qdisc_options,
 )
 from uapi import ATTRIBUTES
-from uapi_contract import ROOT, XSTATS, pack_option, pack_xstats, shown_xstats, unpack_option
+from uapi_contract import (
+    LANE_STATS,
+    LANES,
+    ROOT,
+    XSTATS,
+    pack_option,
+    pack_xstats,
+    shown_xstats,
+    unpack_option,
+)
 
 P_ONE = 1 << 30
 ALPHA_ONE = 1 << 16
@@ -43,6 +52,7 @@ FLAGS = {
     "ECN": ("ecn", "noecn"),
     "SPLIT_GSO": ("split_gso", "no_split_gso"),
     "NAMES": ("names", "nonames"),
+    "LANES": ("lanes", "nolanes"),
 }
 ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 
@@ -51,7 +61,7 @@ DEFAULT_LINE = (
     "mode zrtt limit 1000000 memory_limit 32Mb controller pi2 target 15ms "
     "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
     "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
-    "handshake notimestamps ecn split_gso nonames unlimited raw mpu 0 noatm"
+    "handshake notimestamps ecn split_gso nonames lanes unlimited raw mpu 0 noatm"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -78,6 +88,7 @@ DEFAULTS = {
     "ECN": 1,
     "SPLIT_GSO": 1,
     "NAMES": 0,
+    "LANES": 1,
     "BANDWIDTH": 0,
     "OVERHEAD": RAW,
     "MPU": 0,
@@ -433,6 +444,7 @@ def test_json_options(tc: Tc) -> None:
         "ecn": True,
         "split_gso": True,
         "names": False,
+        "lanes": True,
         "bandwidth": 0,
         "overhead": "raw",
         "mpu": 0,
@@ -469,6 +481,14 @@ def test_sizes_are_exact(tc: Tc, size: int, shown: str) -> None:
     assert tc.sent(f"memory_limit {shown}") == {"MEMORY_LIMIT": size}
 
 
+def test_parameter_that_an_older_kernel_lacks(tc: Tc) -> None:
+    older = {name: value for name, value in DEFAULTS.items() if name != "LANES"}
+    assert line_of(tc.shown(older)) == DEFAULT_LINE.replace(" lanes ", " ")
+    options = tc.shown_json(older)["options"]
+    assert isinstance(options, dict)
+    assert "lanes" not in options
+
+
 def test_words_of_a_newer_kernel(tc: Tc) -> None:
     assert line_of(tc.shown({"MODE": 99, "LIMIT": 7})) == "mode unknown limit 7"
 
@@ -479,6 +499,16 @@ STATS = {
 } | {"prob": P_ONE // 8, "alpha": ALPHA_ONE * 3 // 4, "delay_us": 15_666}
 PIE_FIELDS = {"prob", "delay_us", "dq_rate", "packets_in", "drop_limit", "drop_mark"}
 STATS_JSON = shown_xstats(STATS) | {"prob": 0.125, "alpha": 0.75}
+LANE_VALUES = [
+    {
+        field: (1 << 41) + 100 * lane + i if width == "Q" else 2000 + 100 * lane + i
+        for i, (field, width) in enumerate(LANE_STATS)
+    }
+    for lane in range(len(LANES))
+]
+LANES_JSON = [
+    {"name": name, **values} for name, values in zip(LANES, LANE_VALUES, strict=True)
+]
 
 
 def test_json_statistics_have_every_field(tc: Tc) -> None:
@@ -495,11 +525,35 @@ def test_text_statistics(tc: Tc) -> None:
     assert f"  alpha 0.750 rtt_avg {STATS['rtt_avg_us'] / 1000:g}ms" in shown
 
 
+def test_json_statistics_have_every_lane(tc: Tc) -> None:
+    """Beside the parameter of that name, which is among the options."""
+    qdisc = tc.shown_json(DEFAULTS, pack_xstats(STATS, LANE_VALUES))
+    assert qdisc["lanes"] == LANES_JSON
+    assert {field: qdisc[field] for field in STATS_JSON} == STATS_JSON
+    options = qdisc["options"]
+    assert isinstance(options, dict)
+    assert options["lanes"] is True
+
+
+def test_text_has_a_line_for_each_lane(tc: Tc) -> None:
+    before = tc.shown(DEFAULTS, pack_xstats(STATS)).splitlines()
+    shown = tc.shown(DEFAULTS, pack_xstats(STATS, LANE_VALUES)).splitlines()
+    added = [
+        f"  lane {name} packets {lane['packets']} bytes {lane['bytes']} drops {lane['drops']} "
+        f"backlog_packets {lane['backlog_packets']} delay {lane['delay_us'] / 1000:g}ms"
+        for name, lane in zip(LANES, LANE_VALUES, strict=True)
+    ]
+    assert [line for line in shown if line not in before] == added
+    assert [line for line in shown if line not in added] == before
+    last = next(i for i, line in enumerate(before) if " limit_now " in line)
+    assert shown[last + 1 : last + 3] == added
+
+
 @pytest.mark.parametrize("prob", [0, 1, P_ONE // 100_000, P_ONE // 8, P_ONE])
 def test_flent_reads_the_statistics_of_pie(tc: Tc, prob: int) -> None:
     """The form that flent's TcRunner looks for; no other line may match it."""
     stats = STATS | {"prob": prob}
-    shown = tc.shown(DEFAULTS, pack_xstats(stats))
+    shown = tc.shown(DEFAULTS, pack_xstats(stats, LANE_VALUES))
     (first,) = re.findall(r"prob ([0-9.]+) delay ([0-9.]+)([mu]?s) avg_dq_rate (\d+)", shown)
     (second,) = re.findall(
         r"pkts_in (\d+) overlimit (\d+) dropped (\d+) maxq (\d+) ecn_mark (\d+)", shown
@@ -511,7 +565,8 @@ def test_flent_reads_the_statistics_of_pie(tc: Tc, prob: int) -> None:
 
 
 def test_shorter_and_longer_statistics(tc: Tc) -> None:
-    whole = pack_xstats(STATS)
+    whole = pack_xstats(STATS, LANE_VALUES)
+    scalars = len(pack_xstats(STATS))
     end = 0
     for known, (_, width) in enumerate(XSTATS, start=1):
         end += struct.calcsize(width)
@@ -520,10 +575,16 @@ def test_shorter_and_longer_statistics(tc: Tc) -> None:
         want = shown_xstats(there)
         want |= {field: STATS_JSON[field] for field in ("prob", "alpha") if want[field]}
         assert {field: qdisc[field] for field in want} == want
-    assert end == len(whole)
+        assert "lanes" not in qdisc
+    assert end == scalars
+
+    for cut in range(scalars, len(whole), 4):
+        assert "lanes" not in tc.shown_json(DEFAULTS, whole[:cut])
+        assert "  lane " not in tc.shown(DEFAULTS, whole[:cut])
 
     qdisc = tc.shown_json(DEFAULTS, whole + b"\xff" * 24)
     assert {field: qdisc[field] for field in STATS_JSON} == STATS_JSON
+    assert qdisc["lanes"] == LANES_JSON
 
 
 def test_departure_rate_above_32_bits(tc: Tc) -> None:

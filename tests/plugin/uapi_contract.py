@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Mapping, Sequence
 
 from uapi import ATTRIBUTES, HEADER
 
@@ -13,13 +14,21 @@ ROOT = HEADER.parents[3]
 _TEXT = HEADER.read_text()
 _WIDTHS = {"__u64": "Q", "__u32": "I"}
 
-# (field, struct format) of struct tc_zrtt_xstats, in order
-XSTATS = [
-    (field, _WIDTHS[kind])
-    for kind, field in re.findall(
-        r"^\t(__u\d+) (\w+);", _TEXT.split("struct tc_zrtt_xstats {")[1], re.MULTILINE
-    )
+
+def _fields(struct_name: str) -> list[tuple[str, str]]:
+    """(field, struct format) of the numbers of a structure, in order."""
+    body = _TEXT.split(f"struct {struct_name} {{")[1].split("\n};")[0]
+    declared = re.findall(r"^\t(__u\d+) (\w+);", body, re.MULTILINE)
+    return [(field, _WIDTHS[kind]) for kind, field in declared]
+
+
+XSTATS = _fields("tc_zrtt_xstats")
+"""Without the lanes, which are behind the rest."""
+LANE_STATS = _fields("tc_zrtt_lane_stats")
+LANES = [
+    name.lower() for name in re.findall(r"^\tTC_ZRTT_LANE_(\w+),", _TEXT, re.MULTILINE)
 ]
+"""Names of the lanes, in their order."""
 
 
 def pack_option(name: str, value: int) -> tuple[int, bytes]:
@@ -43,7 +52,11 @@ def shown_xstats(values: dict[str, int]) -> dict[str, int]:
     return shown | {"dq_rate": rate or shown["dq_rate"]}
 
 
-def pack_xstats(values: dict[str, int]) -> bytes:
-    """struct tc_zrtt_xstats as the kernel lays it out."""
-    layout = "=" + "".join(width for _, width in XSTATS)
-    return struct.pack(layout, *(values[field] for field, _ in XSTATS))
+def _pack(fields: list[tuple[str, str]], values: Mapping[str, int]) -> bytes:
+    layout = "=" + "".join(width for _, width in fields)
+    return struct.pack(layout, *(values[field] for field, _ in fields))
+
+
+def pack_xstats(values: Mapping[str, int], lanes: Sequence[Mapping[str, int]] = ()) -> bytes:
+    """struct tc_zrtt_xstats as the kernel lays it out; without lanes, as one before them did."""
+    return _pack(XSTATS, values) + b"".join(_pack(LANE_STATS, lane) for lane in lanes)

@@ -15,6 +15,8 @@ while read -r words; do
 done <"$LAB/refused_by_tc"
 part refusals.kernel
 "$LAB/nlset" d0 <"$LAB/refused_by_kernel"
+part refusals.lanes
+tc qdisc change dev d0 root zrtt mode paper lanes 2>&1 || echo "rc=$?"
 part refusals.after
 tc -j qdisc show dev d0
 echo

@@ -48,7 +48,7 @@ def view(dev: str) -> dict[str, Any]:
     seen["paused"] = [terminal.look(0.2), terminal.look(3)]
     terminal.type("pr")
     seen["resumed"] = terminal.look(1.5)
-    terminal.resize(60, 12)
+    terminal.resize(60, 13)
     seen["small"] = terminal.look(1.5)
     terminal.type("\x1b[6~")
     seen["scrolled"] = terminal.look(0.2)
