@@ -25,9 +25,11 @@
 
 /* A sparse flow sends at most the due share, or half of it while it is hit: a transfer that
  * is marked at its due share, and backs off, must not go unmarked until it is back there.
- * Until the due share is known this much, 361 kbit/s.
+ * Until the due share is known at least this much, 361 kbit/s: before P_b was above 0 for
+ * 125 updates, 2 s, it is the mean of whoever was there, such as one call.
  */
 #define ZRTT_LANE_RATE		(4 * 1514)
+#define ZRTT_LANE_TICKS		125
 
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
@@ -53,6 +55,7 @@
  * @lead: how far lanes may get ahead of bulk, bytes
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
+ * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
  * @spilt_bytes: what went to bulk of new flows in this epoch
@@ -63,15 +66,22 @@ struct zrtt_lanes {
 	u32 lead;
 	u32 thin_ahead;
 	u32 ahead;
+	u32 ticks;
 	u32 thin_bytes;
 	u32 new_bytes;
 	u32 spilt_bytes;
 };
 
-/* The due share is @due bytes per epoch, 0 = not known: what is sparse follows. */
-static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 due)
+/* P_b is @p_q30, and the due share @due bytes per epoch: what is sparse follows. */
+static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 p_q30, u32 due)
 {
-	lanes->rate = !on ? 0 : due ? due : ZRTT_LANE_RATE;
+	if (!p_q30)
+		lanes->ticks = 0;
+	else if (lanes->ticks < ZRTT_LANE_TICKS)
+		lanes->ticks++;
+	if ((lanes->ticks < ZRTT_LANE_TICKS || !due) && due < ZRTT_LANE_RATE)
+		due = ZRTT_LANE_RATE;
+	lanes->rate = on ? due : 0;
 	if (lanes->lead < ZRTT_LANE_LEAD)
 		lanes->lead = ZRTT_LANE_LEAD;
 }

@@ -350,7 +350,7 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC);
 	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
 	vars->table.due = vars->law.due;
-	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->law.due);
+	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->ctl.p_q30, vars->law.due);
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */

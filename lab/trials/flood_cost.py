@@ -44,9 +44,10 @@ QUIET, BUSY = Load(FEW, 0), Load(MANY, 0)
 SOME, FLOOD = Load(FEW, 20), Load(FEW, 100)
 LOADS = (QUIET, SOME, Load(FEW, 50), FLOOD, BUSY, Load(MOST, 0))
 # What a packet costs on the left may be so much of what it costs on the right: a flood
-# beside few flows, and one that is all there is against as many packets of old flows.
+# beside few flows, and one that is all there is against as many packets of old flows. A new
+# flow is found no slot, gets one, and its packet is of another lane than those of old flows.
 PAIRS = ((SOME, QUIET), (FLOOD, BUSY))
-MOST_GROWTH = 1.10
+MOST_GROWTH = 1.35
 
 Costs = dict[tuple[str, Load], Cost]
 """By the name of a subject."""

@@ -72,8 +72,8 @@ def test_new_flows_cost_something() -> None:
     ("totals", "said"),
     [
         ((100, 110, 300, 280), []),
-        ((100, 111, 300, 280), ["20 flows, 20% new takes 1.11 times what 20 flows takes"]),
-        ((100, 110, 309, 280), ["20 flows, 100% new takes 1.10 times what 10k flows takes"]),
+        ((100, 136, 300, 280), ["20 flows, 20% new takes 1.36 times what 20 flows takes"]),
+        ((100, 110, 381, 280), ["20 flows, 100% new takes 1.36 times what 10k flows takes"]),
     ],
 )
 def test_floods_that_cost_too_much_are_told(totals: tuple[float, ...], said: list[str]) -> None:

@@ -142,7 +142,7 @@ BUGS = [
     Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
     Bug("lets a flow overtake its own", "lane", "ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f)", "ZRTT_LANE_SPARSE && 0 * zrtt_flow_queued(t, f)"),
-    Bug("has a sparse lane when it is off", "lane", "!on ? 0 : due ?", "!on ? 1 : due ?"),
+    Bug("has a sparse lane when it is off", "lane", "on ? due : 0;", "on ? due : 1;"),
     Bug("lets others go on and on", "lane", "unlikely(ahead > lanes->lead)", "unlikely(0 * ahead > lanes->lead)"),
     Bug("does not see that bulk waits", "lane", "if (!bulk_waits)", "if (1 || !bulk_waits)"),
     Bug("goes past what is spoofed", "lane", "f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK)", "f->rate >= rate"),

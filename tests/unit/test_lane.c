@@ -29,9 +29,9 @@ static struct zrtt_flow *live_flow(struct zrtt_table *t, u32 tag)
 
 static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 {
-	struct zrtt_lanes lanes = {};
+	struct zrtt_lanes lanes = { .ticks = ZRTT_LANE_TICKS };
 
-	zrtt_lanes_tick(&lanes, true, due);
+	zrtt_lanes_tick(&lanes, true, 1, due);
 	zrtt_lanes_end_epoch(&lanes, due, sent);
 	return lanes;
 }
@@ -59,7 +59,7 @@ static void without_lanes_all_is_bulk(void **state)
 	(void)state;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
-	zrtt_lanes_tick(&lanes, false, DUE);
+	zrtt_lanes_tick(&lanes, false, 1, DUE);
 	assert_int_equal(lanes.rate, 0);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	assert_int_equal(lane_of(&lanes, &t, f, 1), ZRTT_LANE_BULK);
@@ -104,6 +104,25 @@ static void rate_is_a_constant_until_the_due_share_is_known(void **state)
 	f->rate++;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	free(t.slots);
+}
+
+static void due_share_is_believed_after_some_updates(void **state)
+{
+	struct zrtt_lanes lanes = {};
+	u32 i;
+
+	(void)state;
+	for (i = 1; i < ZRTT_LANE_TICKS; i++) {
+		zrtt_lanes_tick(&lanes, true, 1, 1000);
+		assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
+	}
+	zrtt_lanes_tick(&lanes, true, 1, 1000);
+	assert_int_equal(lanes.rate, 1000);
+	/* nobody is held back: begin anew */
+	zrtt_lanes_tick(&lanes, true, 0, 1000);
+	assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
+	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE);
+	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
 /* A burst, and what the rate gives in the time since the flow's last update. */
@@ -212,11 +231,11 @@ static void older_head_goes_first_above_the_lead(void **state)
 	zrtt_bulk_left(&lanes, 2 * lead);
 	assert_int_equal(lanes.ahead, 0);
 	assert_int_equal(lanes.thin_ahead, 0);
-	/* nobody waited: what counts is this packet */
+	/* nobody waits */
 	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, lead, true);
 	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 300, false);
-	assert_int_equal(lanes.ahead, 300);
-	assert_int_equal(lanes.thin_ahead, 300);
+	assert_int_equal(lanes.ahead, 0);
+	assert_int_equal(lanes.thin_ahead, 0);
 }
 
 /* Order within a flow */
@@ -375,6 +394,7 @@ int main(void)
 		cmocka_unit_test(without_lanes_all_is_bulk),
 		cmocka_unit_test(sparse_flow_sends_less_than_its_due),
 		cmocka_unit_test(rate_is_a_constant_until_the_due_share_is_known),
+		cmocka_unit_test(due_share_is_believed_after_some_updates),
 		cmocka_unit_test(burst_grows_with_time),
 		cmocka_unit_test(burst_does_not_overflow),
 		cmocka_unit_test(flood_of_new_flows_is_not_thin),
