@@ -335,12 +335,12 @@ static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 t
 }
 
 /* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
- * NULL.
+ * NULL; of these rather one that has no packets queued, so that few are lost.
  */
 static inline struct zrtt_flow *zrtt_flow_spare(struct zrtt_table *t, u32 tag)
 {
 	struct zrtt_flow *bucket = zrtt_flow_bucket(t, tag);
-	struct zrtt_flow *f, *silent = NULL;
+	struct zrtt_flow *f, *silent = NULL, *queued = NULL;
 	u32 i;
 
 	for (i = 0; i < ZRTT_WAYS; i++) {
@@ -349,10 +349,14 @@ static inline struct zrtt_flow *zrtt_flow_spare(struct zrtt_table *t, u32 tag)
 			t->unused--;
 			return f;
 		}
-		if (!f->live && !silent)
+		if (f->live)
+			continue;
+		if (zrtt_flow_queued(t, f))
+			queued = f;
+		else if (!silent)
 			silent = f;
 	}
-	return silent;
+	return silent ? silent : queued;
 }
 
 /* The slot for a flow that has none: a spare one, else that of the live flow whose last
@@ -393,7 +397,7 @@ zrtt_flow_add(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 	struct zrtt_flow *f = zrtt_flow_slot(t, tag);
 
 	/* while there are unused slots, new flows do not take them from each other */
-	if (f->live || t->unused)
+	if (f->live || t->unused || zrtt_flow_queued(t, f))
 		f = zrtt_flow_evict(t, tag, epoch);
 	zrtt_flow_lose(t, f);
 	zrtt_flow_begin(f, tag, epoch, rnd);

@@ -22,8 +22,8 @@ def add(commands: Commands) -> None:
     p = commands.add_parser(
         "flood",
         help="what a flood of spoofed flows does to others, and what it costs",
-        description="Runs 20 flows on user-mode Linux, alone and beside floods that take 1 and "
-        "5 % of the link: packets of 64 bytes, each the first of a flow. With --cost, counts "
+        description="Runs 20 flows on user-mode Linux, alone and beside floods: packets of 64 "
+        "bytes, each the first of a flow. With --cost, counts "
         "instructions per packet in QEMU instead, for shares of such packets. Exit status 1 "
         "if fairness or cost changes more than it may.",
         formatter_class=Help,
@@ -33,6 +33,9 @@ def add(commands: Commands) -> None:
     p.add_argument("--duration", type=float, default=60.0, metavar="S",
                    help="seconds measured; with 493 the larger flood has a million "
                    "flows")  # fmt: skip
+    p.add_argument("--share", type=float, action="append", metavar="PERCENT",
+                   help="of the link that a flood takes, up to 200; repeatable; default: "
+                   "1 and 5")  # fmt: skip
     p.add_argument("--packets", type=int, default=100_000, metavar="N",
                    help="packets timed for each figure of --cost")  # fmt: skip
     p.add_argument("--seed", type=int, default=1,
@@ -69,11 +72,14 @@ def cost_lines(costs: Costs) -> list[tuple[str, ...]]:
 def _flood(args: argparse.Namespace) -> int:
     if args.packets < 1:
         raise ScenarioError("--packets: at least 1")
+    if not all(0 < percent <= 200 for percent in args.share or ()):
+        raise ScenarioError("--share: above 0 and at most 200")
     if args.cost:
         costs = flood_cost.measure(args.packets, seed=args.seed)
         lines, problems = cost_lines(costs), flood_cost.problems(costs)
     else:
-        runs = flood.run(args.duration, args.seed, Board().track)
+        shares = [percent / 100 for percent in args.share or ()] or flood.SHARES
+        runs = flood.run(args.duration, args.seed, Board().track, shares)
         lines, problems = fairness_lines(runs), flood.problems(runs)
     lay_out = text_table.markdown if args.markdown else text_table.aligned
     print("\n".join(lay_out(lines)))

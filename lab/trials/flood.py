@@ -72,12 +72,13 @@ def run_one(qdisc: str, share: float, duration_s: float, seed: int = 1,
     return Flooded(qdisc, share, packets, runner.run(planned, around=around, progress=progress))
 
 
-def run(duration_s: float, seed: int, track: Callable[[str], Progress]) -> Sequence[Flooded]:
-    """All qdiscs, without a flood and with it."""
+def run(duration_s: float, seed: int, track: Callable[[str], Progress],
+        shares: Sequence[float] = SHARES) -> Sequence[Flooded]:  # fmt: skip
+    """All qdiscs, without a flood and with those of these shares of the link."""
     return [
         run_one(qdisc, share, duration_s, seed, track(f"{qdisc} {share:.0%}"))
         for qdisc in QDISCS
-        for share in SHARES
+        for share in (0.0, *filter(None, shares))
     ]
 
 

@@ -52,6 +52,14 @@ def test_flood_takes_its_share_only() -> None:
     assert lost == pytest.approx(SHARE, abs=0.01)
 
 
+def test_large_flood_leaves_half() -> None:
+    """Of the link and of the lanes: flows that never send twice have one."""
+    large = flood.run_one("zrtt", 0.6, 8.0)
+    assert large.goodput > 0.4
+    assert large.result.jain > 0.99
+    assert large.result.qdisc["drop_limit"] > 0.05 * large.packets
+
+
 def test_there_was_a_flood() -> None:
     run, quiet = flooded(SMALL, SHARE), flooded(SMALL, 0.0)
     came, others = (one.result.qdisc["packets_in"] for one in (run, quiet))
@@ -89,7 +97,9 @@ def test_unfairness_is_told() -> None:
     assert not flood.problems([replace(quiet, qdisc="pie"), replace(unlike, qdisc="pie")])
 
 
-@pytest.mark.parametrize("options", ["--packets 0", "--duration 0"])
+@pytest.mark.parametrize(
+    "options", ["--packets 0", "--duration 0", "--share 0", "--share 201", "--share nan"]
+)
 def test_nonsense_is_refused(
     options: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
