@@ -94,11 +94,15 @@ def test_sparse_flows_made_room() -> None:
     "edit",
     [
         Edit(
-            "include/zrtt/lane.h",
-            "queued = zrtt_flow_queued(t, f);",
-            "queued = 0 * zrtt_flow_queued(t, f);",
+            "include/zrtt/table.h",
+            "return zrtt_flow_behind(t, f) < lane->in",
+            "return 0 * zrtt_flow_behind(t, f) > lane->in",
         ),
-        Edit("include/zrtt/table.h", "if (zrtt_flow_queued(t, f))", "if (0)"),
+        Edit(
+            "include/zrtt/table.h",
+            "\tif (zrtt_flow_queued(t, f))\n\t\tt->lanes",
+            "\tif (0)\n\t\tt->lanes",
+        ),
     ],
     ids=["goes up at once", "loses its slot"],
 )

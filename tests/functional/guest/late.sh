@@ -27,7 +27,7 @@ slow_down() {
 	tc -n a qdisc del dev a0 root
 }
 
-slow_down pi2
+slow_down pi2 nolanes
 slow_down pblue mode blue controller pblue
 slow_down blue mode blue
 
