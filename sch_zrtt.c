@@ -164,7 +164,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
-	if (unlikely(zrtt_may_wait(q, lane)))
+	if (unlikely(zrtt_may_wait(sch, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
 	if (lane != ZRTT_LANE_BULK)
 		return zrtt_enqueue_sparse(skb, sch, to_free, lane, flow, segs);

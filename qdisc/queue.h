@@ -13,6 +13,9 @@
 /* Packets above a lowered limit that are dropped for one that leaves: some 10 us. */
 #define ZRTT_TRIM_BATCH		64
 
+/* So many packets of a lane are no queue to look at. */
+#define ZRTT_SPARSE_PKTS	8
+
 /* One of 32 sparse packets has its sojourn measured. */
 #define ZRTT_SPARSE_SAMPLE	31
 
@@ -128,7 +131,8 @@ static enum zrtt_lane zrtt_older_of(struct Qdisc *sch, enum zrtt_lane first,
 /* The lane of the thin packet that is next. */
 static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
 {
-	return unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING)) && zrtt_returned(sch) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING)) && zrtt_returned(sch) ?
+	       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 }
 
 /* The lane whose head came first, of those whose head may leave. There is one: what the
@@ -223,32 +227,43 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* May a packet that joins @lane have to wait though it is not bulk? */
-static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
-{
-	return lane != ZRTT_LANE_BULK &&
-	       (lane == ZRTT_LANE_RETURNING ||
-		zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead));
-}
-
-/* Does @lane, thin or sparse, have more than its part of the link? Then its head has waited
- * for half of the target, and not for a few packets of a slow link.
+/* May @lane, thin or sparse, have more than its part of the link? It has if it is far ahead of
+ * bulk, or waits though nothing is there.
  */
-static bool zrtt_lane_overloaded(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+static bool zrtt_lane_leads(const struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
 	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
 
+	if (!sch->q.head)
+		return passage->in - passage->out > ZRTT_SPARSE_PKTS;
 	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
-							      lanes->ahead) &&
-	       passage->in - passage->out > ZRTT_TARGET_PKTS &&
+							      lanes->ahead);
+}
+
+/* Is the lane of a packet one that zrtt_admit() is to look at? */
+static bool zrtt_may_wait(const struct Qdisc *sch, enum zrtt_lane lane)
+{
+	return lane != ZRTT_LANE_BULK &&
+	       (lane == ZRTT_LANE_RETURNING || zrtt_lane_leads(sch, lane));
+}
+
+/* Does @lane, which leads, wait? For half of the target, and not for a few packets of a
+ * slow link.
+ */
+static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
+
+	return passage->in - passage->out > ZRTT_TARGET_PKTS &&
 	       zrtt_head_age_ns(sch, lane, now_ns) >
 	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 }
 
-/* The lane of a packet of @flow that is not to join bulk, if it may have to wait. Where its lane
- * is overloaded, known flows go to bulk; what is new may be a flood.
+/* The lane of a packet of @flow that is not to join bulk, if zrtt_may_wait(). Where its lane
+ * waits, known flows go to bulk, and all do if nothing is there. What is new may be a flood.
  *
  * Return: ZRTT_LANES if the packet is refused.
  */
@@ -262,9 +277,10 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	if (lane == ZRTT_LANE_RETURNING)
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (likely(!zrtt_lane_overloaded(sch, lane, now_ns)))
+	if (likely(!zrtt_lane_waits(sch, lane, now_ns)))
 		return lane;
-	if (flow->live || zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
+	if (flow->live || !sch->q.head ||
+	    zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
 		return ZRTT_LANE_BULK;
 	return ZRTT_LANES;
 }
