@@ -83,7 +83,7 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 /* Is there a packet in a lane? One that a parent has peeked at counts in qlen, but is in
  * none.
  */
-static bool zrtt_any_queued(const struct Qdisc *sch)
+static bool zrtt_any_queued(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
@@ -91,7 +91,7 @@ static bool zrtt_any_queued(const struct Qdisc *sch)
 }
 
 /* Is there more than one? */
-static bool zrtt_many_queued(const struct Qdisc *sch)
+static bool zrtt_many_queued(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	u32 lane, packets = 0;
@@ -230,7 +230,7 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 /* May @lane, thin or sparse, have more than its part of the link? It has if it is far ahead of
  * bulk, or waits though nothing is there.
  */
-static bool zrtt_lane_leads(const struct Qdisc *sch, enum zrtt_lane lane)
+static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
@@ -243,7 +243,7 @@ static bool zrtt_lane_leads(const struct Qdisc *sch, enum zrtt_lane lane)
 }
 
 /* Is the lane of a packet one that zrtt_admit() is to look at? */
-static bool zrtt_may_wait(const struct Qdisc *sch, enum zrtt_lane lane)
+static bool zrtt_may_wait(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	return lane != ZRTT_LANE_BULK &&
 	       (lane == ZRTT_LANE_RETURNING || zrtt_lane_leads(sch, lane));

@@ -37,7 +37,7 @@ CHANGES = (
     "flows 64", "flows 1024", "flows 65536",
     "mode zrtt target 15ms", "mode zrtt target 100us tupdate 1ms", "controller pblue",
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
-    "mode mrtt", "mode prto threshold 20",
+    "mode mrtt", "mode prto threshold 20", "mode zrtt nolanes",
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
     "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
@@ -87,6 +87,10 @@ class Round:
         """Of zrtt."""
         return dict(self.zrtt["options"])
 
+    def of_lanes(self, name: str) -> int:
+        """Sum of a statistic over zrtt's lanes."""
+        return sum(lane[name] for lane in self.zrtt["lanes"])
+
     def problems(self) -> list[str]:
         """What zrtt or its parent says that is not in the books."""
         came, out, at_head = self.books["in"], self.books["out"], self.books["at_head"]
@@ -106,6 +110,13 @@ class Round:
             "qlen": (zrtt["qlen"], queued.pieces),
             "backlog": (zrtt["backlog"], queued.bytes),
             "backlog_packets": (zrtt["backlog_packets"], queued.segs),
+            "backlog of sparse": (
+                zrtt["lanes"][0]["backlog_packets"], self.books["sparse"].segs
+            ),
+            "packets of lanes": (self.of_lanes("packets"), out.segs),
+            "bytes of lanes": (self.of_lanes("bytes"), out.bytes),
+            "drops of lanes": (self.of_lanes("drops"), dropped.segs),
+            "backlog of lanes": (self.of_lanes("backlog_packets"), queued.segs),
             **{f"{name} of the parent": (self.parent[name], zrtt[name]) for name in OF_PARENT},
         }  # fmt: skip
         found = [f"{name}: {said}, not {want}" for name, (said, want) in pairs.items()

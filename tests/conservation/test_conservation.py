@@ -30,6 +30,10 @@ ZRTT = PARENT | {
     "packets_in": 20, "drops": 4, "drop_mark": 5, "drop_limit": 3, "drop_late": 2,
     "backlog_packets": 4, "ecn_mark": 9, "memory_used": 50_000, "flows": 64,
     "options": {"flows": 64, "memory_limit": 50_000},
+    "lanes": [
+        {"packets": 2, "bytes": 1000, "drops": 4, "backlog_packets": 1},
+        {"packets": 4, "bytes": 2000, "drops": 6, "backlog_packets": 3},
+    ],
 }  # fmt: skip
 
 
@@ -130,11 +134,19 @@ def test_books_that_agree_are_no_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in ZRTT if name not in ("flows", "options", "memory_used")]
+    "name", [name for name in ZRTT if name not in ("flows", "options", "memory_used", "lanes")]
 )
 def test_each_wrong_figure_is_a_problem(name: str) -> None:
     wrong = Round("", BOOKS, PARENT, ZRTT | {name: ZRTT[name] + 1})
     assert wrong.problems()
+
+
+@pytest.mark.parametrize("name", ZRTT["lanes"][0])
+@pytest.mark.parametrize("lane", [0, 1], ids=["sparse", "bulk"])
+def test_each_wrong_figure_of_a_lane_is_a_problem(lane: int, name: str) -> None:
+    lanes = [dict(one) for one in ZRTT["lanes"]]
+    lanes[lane][name] += 1
+    assert Round("", BOOKS, PARENT, ZRTT | {"lanes": lanes}).problems()
 
 
 @pytest.mark.parametrize(

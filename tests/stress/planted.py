@@ -30,7 +30,7 @@ BUGS = (
         name="use-after-free",
         round=Round("fuzz", 1, 500),
         # the table in use is freed: read again, or freed again
-        report="KASAN: (slab-)?(use-after-free|vmalloc-out-of-bounds)|WARNING: mm/vmalloc.c",
+        report="KASAN: (slab-)?(use-after-free|(vmalloc-)?out-of-bounds)|WARNING: mm/vmalloc.c",
         source="sch_zrtt.c",
         right="\t\ttables.slots = from.slots;\n",
         wrong="",
@@ -78,7 +78,7 @@ BUGS = (
     ),
     Bug(
         name="accepts-too-much",
-        round=Round("fuzz", 2, 2000),
+        round=Round("fuzz", 3, 3000),
         report="FindingError: answered 0, must refuse it",
         source="qdisc/config.h",
         right="if (!is_power_of_2(params->flows))",

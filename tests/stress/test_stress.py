@@ -87,6 +87,9 @@ def test_contract_knows_all_attributes() -> None:
         ("08001e0000000000", None),
         ("08001d0001000000", None),
         ("08000280010000000000", None),
+        ("05001f0001000000", {31: 1}),
+        ("05001f00010000000800010001000000", None),
+        ("05001f00000000000800010001000000", {31: 0, 1: 1}),
     ],
 )
 def test_options_are_judged(options: str, values: dict[int, int] | None) -> None:

@@ -15,6 +15,8 @@ KIND = "zrtt"
 P_ONE = 1 << 30
 ALPHA_LIMIT = 4 << 16
 OVERHEAD_RAW = (1 << 31) - 1
+MODE_ZRTT = 0
+"""The only one that has lanes."""
 
 NESTED = 0x8000
 TYPE_MASK = 0x3FFF
@@ -98,6 +100,7 @@ _INORDER = (
     Attribute("ATM", 0, 2),
     None,  # TCA_ZRTT_PAD
     Attribute("MEMORY_LIMIT", 1, min(MACHINE, (1 << 32) - 1)),
+    Attribute("LANES", 0, 1, size=1),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -120,8 +123,11 @@ def encode_values(values: Values) -> bytes:
     )
 
 
-def judge(options: bytes) -> Values | None:
-    """The values that these options set, the last of a kind; None if they must be refused."""
+def judge(options: bytes, mode: int = MODE_ZRTT) -> Values | None:
+    """The values that these options set, the last of a kind; None if they must be refused.
+
+    The mode is that of the qdisc which is changed.
+    """
     found: Values = {}
     at = 0
     while len(options) - at >= HEADER.size:
@@ -138,5 +144,7 @@ def judge(options: bytes) -> Values | None:
         found[kind & TYPE_MASK] = value
         at += length + -length % ALIGN
     if at < len(options):
+        return None
+    if found.get(NUMBER["LANES"]) and found.get(NUMBER["MODE"], mode) != MODE_ZRTT:
         return None
     return found if all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()) else None
