@@ -100,7 +100,7 @@ BUGS = [
     Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),
     Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
     Bug("leaves its set", "zrtt", "t->mask & ~(ZRTT_WAYS - 1)", "t->mask", "table"),
-    Bug("takes what is in use", "zrtt", "if (f->live || t->unused)", "if (t->unused)", "table"),
+    Bug("takes what is in use", "zrtt", "if (f->live || t->unused ||", "if (t->unused ||", "table"),
     Bug("forgets to sum", "zrtt", "t->sum_rtt_us += (s64)sign *", "t->sum_rtt_us +=", "table"),
     Bug("moves a flow and keeps it", "zrtt", "f->live = 0;\n\tf->tag = 0;\n\tif", "f->live = 0;\n\tif", "table"),
     Bug("moves to the wrong end", "zrtt", "zrtt_list_add_oldest(t, copy);", "zrtt_list_add(t, copy);", "table"),
