@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_zrtt: RTT-fair active queue management in two FIFOs
+ * sch_zrtt: RTT-fair active queue management without a queue per flow
  *
  * Zhang and Ye, "An adaptive mechanism to guarantee the bandwidth fairness of
  * TCP flows", 2004, and what it takes to make it work on the Linux stack.
@@ -487,6 +487,6 @@ static void __exit zrtt_module_exit(void)
 module_init(zrtt_module_init)
 module_exit(zrtt_module_exit)
 
-MODULE_DESCRIPTION("RTT-fair active queue management in two FIFOs");
+MODULE_DESCRIPTION("RTT-fair active queue management without a queue per flow");
 MODULE_LICENSE("GPL");
 MODULE_VERSION("0.2.0");

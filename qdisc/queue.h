@@ -90,14 +90,22 @@ static bool zrtt_any_queued(struct Qdisc *sch)
 	return sch->q.head || q->sparse.backlog_pkts;
 }
 
-/* Is there more than one? */
+/* Packets in a lane, GSO packets counted as one. */
+static u32 zrtt_lane_packets(const struct zrtt_sched_data *q, enum zrtt_lane lane)
+{
+	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
+
+	return passage->in - passage->out;
+}
+
+/* Is there more than one packet? */
 static bool zrtt_many_queued(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	u32 lane, packets = 0;
 
 	for (lane = 0; lane < ZRTT_LANES; lane++)
-		packets += q->vars.table.lanes[lane].in - q->vars.table.lanes[lane].out;
+		packets += zrtt_lane_packets(q, lane);
 	return packets > 1;
 }
 
@@ -234,10 +242,9 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
-	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
 
 	if (!sch->q.head)
-		return passage->in - passage->out > ZRTT_SPARSE_PKTS;
+		return zrtt_lane_packets(q, lane) > ZRTT_SPARSE_PKTS;
 	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
 							      lanes->ahead);
 }
@@ -255,9 +262,8 @@ static bool zrtt_may_wait(struct Qdisc *sch, enum zrtt_lane lane)
 static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_passage *passage = &q->vars.table.lanes[lane];
 
-	return passage->in - passage->out > ZRTT_TARGET_PKTS &&
+	return zrtt_lane_packets(q, lane) > ZRTT_TARGET_PKTS &&
 	       zrtt_head_age_ns(sch, lane, now_ns) >
 	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 }
