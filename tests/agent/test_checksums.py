@@ -27,8 +27,9 @@ TSHARK = (
     "tshark", "-n", "-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE",
     "-T", "fields", "-e", "eth.dst", "-e", "arp.opcode", "-e", "icmpv6.type",
     "-e", "ip.version", "-e", "ip.checksum.status", "-e", "tcp.checksum.status",
-    "-e", "_ws.malformed",
+    "-e", "_ws.malformed", "-e", "tcp.checksum", "-e", "tcp.checksum_calculated",
 )  # fmt: skip
+BAD, GOOD = "0", "1"
 
 
 def name(encoding: str, family: int, offload: str) -> str:
@@ -49,6 +50,18 @@ def test_hints_arrive(net: Network, agent: Agent, encoding: str, family: int, of
     assert len([p for p in packets if p.hints]) > len(packets) / 2
 
 
+def _said(line: str) -> str:
+    """Of one packet: IP version, status of both checksums, whether it is malformed.
+
+    skb_checksum_help() writes a sum of 0 as 0xffff, whatever the protocol. To a receiver both are
+    the same number, to tshark they are not.
+    """
+    version, ip, tcp, malformed, written, calculated = line.split("\t")
+    if (written, calculated, tcp) == ("0xffff", "0x0000", BAD):
+        tcp = GOOD
+    return "\t".join((version, ip, tcp, malformed))
+
+
 @cache
 def verdicts() -> dict[tuple[str, int, str], Counter[str]]:
     """What tshark says of the packets that b got in each case.
@@ -62,7 +75,7 @@ def verdicts() -> dict[tuple[str, int, str], Counter[str]]:
     for case, count in zip(CASES, counts, strict=True):
         frames = (line.split("\t", 3) for line in islice(lines, count))
         found[case] = Counter(
-            said for to, *neighbours, said in frames if to == RECEIVER and not any(neighbours)
+            _said(line) for to, *neighbours, line in frames if to == RECEIVER and not any(neighbours)
         )
     return found
 
