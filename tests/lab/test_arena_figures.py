@@ -17,10 +17,11 @@ from lab import cli
 from lab.arena import page, report
 from lab.arena.classes import CLASSES, by_class
 from lab.arena.draw import draw
-from lab.arena.due import Dues, dues, max_min
+from lab.arena.due import Dues, dues
 from lab.arena.figures import Bout, Figures, bouts, by_qdisc, by_thin, of_run
 from lab.arena.plan import plan
 from lab.model.grid import Point
+from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
 from lab.model.step import Step
 from lab.model.udp import Udp
