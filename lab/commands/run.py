@@ -52,6 +52,10 @@ def add(commands: Commands) -> None:
                    "the fraction of flows that hint in each packet")  # fmt: skip
     p.add_argument("--liar", action="append", default=[], metavar="N:FACTOR",
                    help="flow N (from 0) states FACTOR times its RTT; repeatable")  # fmt: skip
+    p.add_argument("--ect1", metavar="WHO,...",
+                   help="data of these are sent as ECT(1) though they are not scalable: names of "
+                   "congestion controls, numbers of flows (from 0), udp. Data of prague always "
+                   "are")  # fmt: skip
     p.add_argument("--warmup", type=float, default=20.0, metavar="S",
                    help="seconds before the measurement")  # fmt: skip
     p.add_argument("--duration", type=float, default=60.0, metavar="S", help="seconds measured")
@@ -163,6 +167,11 @@ def _print_result(done: Result) -> None:
         print(
             f"{thin.name:>6}  sojourn {thin.mean_ms:.2f} ms, p95 {thin.p95_ms:.2f} ms, p99"
             f" {thin.p99_ms:.2f} ms, max {thin.max_ms:.2f} ms; {thin.lost} of {thin.sent} lost"
+        )
+    for ecn in done.ecn_classes:
+        print(
+            f"{ecn.name:>7}  {ecn.mbps:.3f} Mbit/s, sojourn {ecn.mean_ms:.2f} ms, p95"
+            f" {ecn.p95_ms:.2f} ms, p99 {ecn.p99_ms:.2f} ms, max {ecn.max_ms:.2f} ms"
         )
     if done.short_flows:
         _print_short_flows(done.short_flows)

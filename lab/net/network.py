@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Link, Scenario
 from lab.model.units import format_ms
 from lab.model.wire import FRAME_BYTES
@@ -26,6 +27,8 @@ TCP_BUFFERS = (
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
+ECT1_MARK = 1
+"""SO_MARK of sockets whose data are ECT(1), as lab/guest/traffic/net.c has it."""
 
 
 @dataclass(frozen=True)
@@ -232,10 +235,47 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
     ]  # fmt: skip
 
 
+def ect1_lines(scenario: Scenario) -> list[str]:
+    """Rewrites ECT(0) to ECT(1) in what sockets with the mark ECT1_MARK send.
+
+    Linux' TCP marks its data ECT(0), whatever the congestion control. SYNs and ACKs that
+    are Not-ECT stay so. The rule is at both ends: with Accurate ECN, ACKs are ECT, too.
+    A SYN that is lost must not leave a flow without ECN.
+    """
+    ends = [host.name for host in hosts(scenario) if host.rtt_ms is not None]
+    receivers = {behind(scenario, host.last_hop) for host in hosts(scenario)}
+    # The server of short flows has one congestion control for all; where it has AccECN
+    # it answers with that who asks for it.
+    server = ["ip netns exec rx sysctl -qw net.ipv4.tcp_ecn=5 2>/dev/null || true"]
+    return (server if scenario.churn else []) + [
+        line
+        for end in [*ends, *sorted(receivers)]
+        for line in (
+            f"ip netns exec {end} sysctl -qw net.ipv4.tcp_ecn_fallback=0",
+            f"tc -n {end} -batch - <<-'END'",
+            "qdisc add dev eth0 clsact",
+            f"filter add dev eth0 egress prio 1 protocol ip handle {ECT1_MARK} fw"
+            " action goto chain 1",
+            "filter add dev eth0 egress chain 1 prio 1 protocol ip flower ip_tos 0x02/0x03"
+            " action pedit ex munge ip tos set 0x01 retain 0x03 pipe csum ip4h",
+            "END",
+        )
+    ]
+
+
 def netem(verb: str, host: Host, delay_ms: float) -> str:
     """The whole RTT of a host, on its way back; a qdisc may be its child."""
     delay = f"delay {format_ms(delay_ms)} limit {NETEM_LIMIT_PACKETS}"
     return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
+
+
+def _liars(scenario: Scenario) -> list[int]:
+    """Ports of what is ECT(1) and not entitled to it; of short flows, only if all are."""
+    ports = [flow.port for flow in scenario.all_flows if flow.lies]
+    if scenario.ect1.udp:
+        ports += [UDP_PORT + index for index in range(len(scenario.udp))]
+    short = {scenario.ect1.lies(cc) for cc in map(scenario.background_cc_of, range(len(scenario.cc)))}
+    return ports + ([SHORT_PORT] if scenario.churn and short == {True} else [])
 
 
 def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
@@ -253,7 +293,11 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         f" {shlex.join(scenario.qdisc_words)}{own}",
         *[
             f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
-            for word, wanted in (("poll", queue.wire), ("rehash", bool(scenario.spoof)))
+            for word, wanted in (
+                ("poll", queue.wire),
+                ("rehash", bool(scenario.spoof)),
+                *((f"liar {port}", True) for port in _liars(scenario)),
+            )
             if wanted
         ],
         *[
