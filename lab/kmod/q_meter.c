@@ -3,8 +3,10 @@
  * q_meter: lets tc(8) add, reset and show the laboratory's meter.
  *
  *	tc qdisc add dev DEV parent ID meter
- *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ]
+ *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ] [ tuples ] [ stop ]
+ *	tc -s class show dev DEV parent ID
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +17,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ tuples ] [ stop ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -31,6 +33,10 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr8(n, room, TCA_METER_POLL, 1);
 		} else if (!strcmp(*argv, "rehash")) {
 			addattr8(n, room, TCA_METER_REHASH, 1);
+		} else if (!strcmp(*argv, "tuples")) {
+			addattr8(n, room, TCA_METER_TUPLES, 1);
+		} else if (!strcmp(*argv, "stop")) {
+			addattr8(n, room, TCA_METER_STOP, 1);
 		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();
@@ -65,6 +71,30 @@ static void meter_print_thin(const struct tc_meter_thin *thin)
 	close_json_array(PRINT_JSON, NULL);
 }
 
+/* A line of its own, as iproute2 6.1 prints classes as text only. */
+static int meter_print_tuple(FILE *f, const struct rtattr *xstats)
+{
+	char from[INET6_ADDRSTRLEN] = "-", to[INET6_ADDRSTRLEN] = "-";
+	struct tc_meter_tuple t;
+	unsigned int i;
+
+	memcpy(&t, RTA_DATA(xstats), sizeof(t));
+	if (t.key.family) {
+		inet_ntop(t.key.family, t.key.saddr, from, sizeof(from));
+		inet_ntop(t.key.family, t.key.daddr, to, sizeof(to));
+	}
+	fprintf(f, " tuple %u %s %u %s %u packets_in %llu packets_out %llu bytes_out %llu",
+		t.key.protocol, from, ntohs(t.key.sport), to, ntohs(t.key.dport),
+		t.packets_in, t.packets_out, t.bytes_out);
+	fprintf(f, " payload_out %llu ce_out %llu sojourn_ns %llu first_us %llu last_us %llu",
+		t.payload_out, t.ce_out, t.sojourn_ns, t.first_us, t.last_us);
+	fprintf(f, " max_us %u buckets", t.max_us);
+	for (i = 0; i < METER_TUPLE_BUCKETS; i++)
+		if (t.buckets[i])
+			fprintf(f, " %u:%u", i, t.buckets[i]);
+	return 0;
+}
+
 static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 			      struct rtattr *xstats)
 {
@@ -72,6 +102,8 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 
 	if (!xstats)
 		return 0;
+	if (RTA_PAYLOAD(xstats) == sizeof(struct tc_meter_tuple))
+		return meter_print_tuple(f, xstats);
 	if (RTA_PAYLOAD(xstats) < sizeof(st))
 		return -1;
 	memcpy(&st, RTA_DATA(xstats), sizeof(st));
@@ -88,6 +120,8 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "p95_us", " p95 %uus", st.p95_us);
 	print_uint(PRINT_ANY, "p99_us", " p99 %uus", st.p99_us);
 	print_uint(PRINT_ANY, "max_us", " max %uus", st.max_us);
+	print_lluint(PRINT_JSON, "elapsed_ns", NULL, st.elapsed_ns);
+	print_lluint(PRINT_JSON, "tuples_unknown", NULL, st.tuples_unknown);
 	meter_print_thin(st.thin);
 	return 0;
 }
