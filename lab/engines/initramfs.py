@@ -32,11 +32,12 @@ PRECEDED_BY = {"libcrc32c": "crc32c_generic"}
 """Modules that others ask for when they start, where the kernel has them."""
 
 INIT = """#!/bin/sh
-export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result TC_LIB_DIR=/lab/tc HOME=/tmp
+export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result OUT=/tmp/out TC_LIB_DIR=/lab/tc HOME=/tmp
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
 exec </dev/null >/dev/ttyS0 2>&1
 stty raw </dev/ttyS1
+mkdir /tmp/out
 ip link set lo up
 cd /lab
 rc=0
@@ -46,9 +47,15 @@ done
 : >$RESULT
 [ $rc -ne 0 ] || /bin/sh /script {args} || rc=$?
 cat $RESULT >/dev/ttyS1
-echo "RC=$rc" >/dev/ttyS1
+{send_out}echo "RC=$rc" >/dev/ttyS1
 stty raw </dev/ttyS1 # drains what is still on its way
 reboot -f
+"""
+
+
+SEND_OUT = """stty raw </dev/ttyS2
+busybox tar -c -C $OUT . >/dev/ttyS2
+stty raw </dev/ttyS2
 """
 
 
@@ -108,7 +115,7 @@ def _which(program: str) -> Path:
     return Path(found)
 
 
-def _libraries(program: Path) -> list[Path]:
+def libraries(program: Path) -> list[Path]:
     """The shared libraries of a program, its loader included; none if it is static."""
     ldd = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", ldd.stdout)]
@@ -117,7 +124,7 @@ def _libraries(program: Path) -> list[Path]:
 def _add_program(archive: Cpio, program: str) -> None:
     path = _which(program)
     archive.data(f"bin/{program}", path.read_bytes(), 0o755)
-    for library in _libraries(path):
+    for library in libraries(path):
         archive.data(str(library).lstrip("/"), library.read_bytes(), 0o755)
 
 
@@ -178,6 +185,9 @@ def build(kernel: Kernel, job: GuestJob) -> bytes:
     archive.folder(LAB)
     for name, source in job.files.items():
         archive.file(f"{LAB}/{name}", source)
+    for file in job.host_files:
+        archive.file(str(file).lstrip("/"), file)
     archive.file("script", job.script)
-    archive.text("init", INIT.format(args=_quote(job.args)), 0o755)
+    init = INIT.format(args=_quote(job.args), send_out=SEND_OUT if job.out else "")
+    archive.text("init", init, 0o755)
     return archive.finish()
