@@ -19,7 +19,6 @@ from lab.kernels.kernel import KERNELS, OTHER_TICKS
 from lab.output import text_table
 from lab.results.readings import Sojourn
 
-FLOWS_SHOWN = 40
 SOJOURN = ("sojourn", "p95", "p99", "max")
 
 
@@ -60,16 +59,16 @@ def _exec(args: argparse.Namespace) -> None:
     done = runner.run(wanted, options, out, Board().track(args.qdisc))
     if args.json:
         files.write(args.json, json.dumps(asdict(done), indent=1) + "\n")
-    print("\n".join(_lines(done)))
+    print("\n".join(_lines(done, wanted.min_rate_bps)))
     print(f"\nFiles: {out}\nLinux {done.kernel}, {done.clock}, seed {done.seed}")
 
 
-def _lines(done: Figures) -> list[str]:
+def _lines(done: Figures, min_rate_bps: int) -> list[str]:
     lines = []
     for direction in done.directions:
         if len(done.directions) > 1:
             lines += [f"{direction.name}:"]
-        lines += [*_flow_lines(direction), "", *_class_lines(direction), "",
+        lines += [*_flow_lines(direction, min_rate_bps), "", *_class_lines(direction), "",
                   *_total_lines(done.qdisc, direction), ""]  # fmt: skip
     return lines[:-1]
 
@@ -79,7 +78,7 @@ def _sojourn(sojourn: Sojourn) -> tuple[str, ...]:
     return tuple(f"{value:.2f} ms" for value in values)
 
 
-def _flow_lines(direction: Direction) -> list[str]:
+def _flow_lines(direction: Direction, min_rate_bps: int) -> list[str]:
     head = ("flow", "", "class", "goodput", "there", "packets", "lost", "marks", *SOJOURN[:2])
     rows = [
         (
@@ -93,12 +92,13 @@ def _flow_lines(direction: Direction) -> list[str]:
             str(flow.marks),
             *_sojourn(flow.sojourn_ms)[:2],
         )
-        for flow in direction.flows[:FLOWS_SHOWN]
+        for flow in direction.flows
+        if flow.goodput_mbps * 1e6 >= min_rate_bps
     ]
     more = len(direction.flows) - len(rows)
     return [
         *text_table.aligned([head, *rows], left=3),
-        *([f"and {more} slower flows, in the JSON"] if more else []),
+        *([f"{more} slower flows: in the JSON"] if more else []),
     ]
 
 

@@ -9,6 +9,7 @@ Modules are put in loading order here, so the guest needs insmod only.
 from __future__ import annotations
 
 import lzma
+import os
 import re
 import shutil
 import stat
@@ -115,9 +116,18 @@ def _which(program: str) -> Path:
     return Path(found)
 
 
-def libraries(program: Path) -> list[Path]:
-    """The shared libraries of a program, its loader included; none if it is static."""
-    ldd = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
+def libraries(program: Path, folders: Sequence[Path] = ()) -> list[Path]:
+    """The shared libraries of a program, its loader included; none if it is static.
+
+    Searched in these folders first. Raises InitramfsError if one is not found.
+    """
+    environment = os.environ | {"LD_LIBRARY_PATH": ":".join(map(str, folders))}
+    ldd = subprocess.run(
+        ["ldd", str(program)],
+        capture_output=True, text=True, check=False, env=environment if folders else None,
+    )  # fmt: skip
+    if missing := re.search(r"(\S+) => not found", ldd.stdout):
+        raise InitramfsError(f"{program} needs {missing[1]}, which is not on this machine")
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", ldd.stdout)]
 
 

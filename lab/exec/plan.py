@@ -21,7 +21,12 @@ MAX_HOSTS = 250
 MAX_S = 3600.0
 NAME = re.compile(r"[a-z][a-z0-9-]{0,11}")
 """Of hosts and commands: a network namespace, the start of a device's name."""
+PACKAGE = re.compile(r"[a-z0-9][a-z0-9.+-]+")
 RESERVED = ("router", "core", "localhost")
+KINDS = {
+    str: "text", float: "a number", int: "a whole number", bool: "true or false",
+    list: "a list", dict: "a table",
+}  # fmt: skip
 SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
@@ -83,6 +88,8 @@ class Command:
     """Absolute: at the same path in the guest; else beside the file, copied to its folder."""
     zeros: dict[str, int] = field(default_factory=dict)
     """Files of so many zero bytes in its folder."""
+    at: str = ""
+    """Where it is described: the file and the line."""
 
 
 @dataclass(frozen=True)
@@ -113,6 +120,8 @@ class Plan:
     hosts: tuple[Host, ...]
     commands: tuple[Command, ...]
     classes: tuple[Class, ...]
+    packages: tuple[str, ...]
+    """Of Debian, that have programs."""
 
     @property
     def total_s(self) -> float:
@@ -187,9 +196,7 @@ class _Reader:
         if kind is float and type(value) is int:
             value = float(value)
         if value is not default and type(value) is not kind:
-            what = {str: "text", dict: "a table", float: "a number", bool: "true or false", list: "a list",
-                    int: "a whole number"}[kind]  # fmt: skip
-            raise self.error(f"{prefix}{name}", f"want {what}")
+            raise self.error(f"{prefix}{name}", f"want {KINDS[kind]}")
         return value
 
     def parsed(self, table: dict[str, Any], prefix: str, name: str, parse: Callable[[str], Any],
@@ -224,7 +231,8 @@ class _Reader:
 
     def hosts(self) -> tuple[Host, ...]:
         found: list[Host] = []
-        for name, table in self.known(self.top["hosts"], "hosts", self._names("hosts")).items():
+        tables = self.known(self.top["hosts"], "hosts", self._names("hosts"))
+        for name, table in tables.items():
             prefix = f"hosts.{name}."
             self.known(table, f"hosts.{name}", ("side", "rtt", "cc"), ("side",))
             if table["side"] not in (LEFT, RIGHT):
@@ -297,13 +305,23 @@ class _Reader:
             if not here.exists() or (not file.is_absolute() and not here.is_file()):
                 raise self.error(f"{prefix}files", f"there is no file {here}")
         zeros = {}
-        for file_name, text in self.value(table, prefix, "zeros", dict, {}).items():
+        for file_name in self.value(table, prefix, "zeros", dict, {}):
             if "/" in file_name or file_name.startswith("."):
                 raise self.error(f"{prefix}zeros.{file_name}", "a name without / and leading dot")
             zeros[file_name] = self.parsed(
                 table["zeros"], f"{prefix}zeros.", file_name, _parse_size
             )
-        return Command(name, host, tuple(words), start_s, listen, ends, programs, files, zeros)
+        return Command(
+            name, host, tuple(words), start_s, listen, ends, programs, files, zeros,
+            at=f"{self.path}:{self._line(f'{prefix}run')}",
+        )  # fmt: skip
+
+    def packages(self, top: dict[str, Any]) -> tuple[str, ...]:
+        names = self.texts(top, "", "packages")
+        for name in names:
+            if not PACKAGE.fullmatch(name):
+                raise self.error("packages", f"{name} is no name of a Debian package")
+        return names
 
     def classes(self, hosts: Collection[str]) -> tuple[Class, ...]:
         found = []
@@ -338,7 +356,8 @@ def load(path: Path) -> Plan:
     reader = _Reader(path)
     top = reader.known(
         reader.top, "",
-        ("rate", "rate_back", "duration", "warmup", "ecn", "flows", "hosts", "command", "classes"),
+        ("rate", "rate_back", "duration", "warmup", "ecn", "packages", "flows", "hosts", "command",
+         "classes"),
         ("rate", "duration", "hosts", "command"),
     )  # fmt: skip
     flows = reader.known(top.get("flows", {}), "flows", ("min_rate", "present"))
@@ -358,4 +377,5 @@ def load(path: Path) -> Plan:
         hosts=hosts,
         commands=reader.commands(names, warmup_s + duration_s),
         classes=reader.classes(names),
+        packages=reader.packages(top),
     )

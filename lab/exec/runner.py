@@ -8,11 +8,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.engines import guest_python
 from lab.engines.job import GuestError, GuestJob, GuestOutput
 from lab.engines.select import get_engine
-from lab.exec import figures, needs, network
+from lab.engines.uml import UmlEngine
+from lab.exec import figures, network
 from lab.exec.figures import Figures
+from lab.exec.needs import Needs
 from lab.exec.plan import Plan
 from lab.host.progress import Progress
 from lab.model.scenario import Scenario
@@ -69,9 +70,10 @@ def absent(text: str) -> list[str]:
 
 
 def _failed(plan: Plan, out: Path, name: str, what: str) -> ExecError:
+    (at,) = (command.at for command in plan.commands if command.name == name)
     said = last_output(plan, out, name)
     missing = "".join(f"; the guest lacks {path}: name it in files" for path in absent(said))
-    return ExecError(f"{plan.path}: command {name} {what}{missing}", said)
+    return ExecError(f"{at}: {name} {what}{missing}", said)
 
 
 def _check_ends(plan: Plan, out: Path, ended: dict[str, int | None]) -> None:
@@ -88,16 +90,14 @@ def _check_ends(plan: Plan, out: Path, ended: dict[str, int | None]) -> None:
 
 def _guest_output(plan: Plan, options: Options, out: Path, progress: Progress) -> GuestOutput:
     scenario = _needs(plan, options)
-    # before a kernel is built, which may take minutes: that can fail, too
-    host_files = needs.of_host(plan)
-    paths = {command.name: str(needs.programs(plan, command)[0]) for command in plan.commands}
+    needs = Needs(plan)
+    host_files = needs.host_files()  # what is missing is said before a kernel is built
+    paths = {command.name: str(needs.programs(command)[0]) for command in plan.commands}
     engine = get_engine(options.kernel)
     names = runner.module_names(scenario)
-    environment = f"export PATH=$PATH:{needs.PATH} PYTHONUNBUFFERED=1"
-    files = needs.data(plan)
-    if engine.kernel.modules and needs.runs_python(plan):
-        files |= guest_python.standard_library()
-        environment = f"{environment}\n{guest_python.ENVIRONMENT}"
+    sees_host = isinstance(engine, UmlEngine)
+    environment = needs.environment(sees_host=sees_host)
+    files = needs.lab_files(sees_host=sees_host)
     for name in runner.plugin_names(scenario):
         files |= build.tc_plugin(name)
     with tempfile.TemporaryDirectory(prefix="zrtt-exec-") as folder:
