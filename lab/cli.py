@@ -28,6 +28,7 @@ from lab.commands import (
     sweep,
     tdc,
 )
+from lab.commands import exec as exec_command
 from lab.commands import report as report_command
 from lab.engines import initramfs
 from lab.engines.job import GuestError
@@ -48,8 +49,8 @@ from lab.senders.agentcost import AgentCostError
 from lab.toolchain import build
 
 COMMANDS = (
-    run, demo, sweep, arena, flent, report_command, figures, crosscheck, ablation, mininet, bench,
-    agentcost, multiqueue, longrun, flood, tdc, stress, kernel, matrix,
+    run, demo, sweep, arena, exec_command, flent, report_command, figures, crosscheck, ablation, mininet,
+    bench, agentcost, multiqueue, longrun, flood, tdc, stress, kernel, matrix,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (

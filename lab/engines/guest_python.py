@@ -45,12 +45,16 @@ def _extensions(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
             yield f"{LIBRARIES}/{Path(path).name}", Path(path)
 
 
-def files(package: Path) -> dict[str, Path]:
-    """Name below $LAB -> file here, of the standard library and of a package's folder."""
+def standard_library() -> dict[str, Path]:
+    """Name below $LAB -> file here."""
     stdlib = Path(sysconfig.get_path("stdlib"))
     place = f"{HOME}/lib/{stdlib.name}"
     return {
         **dict(_compiled(stdlib, place)),
         **dict(_extensions(stdlib / "lib-dynload", f"{place}/lib-dynload")),
-        **dict(_compiled(package, package.name)),
     }
+
+
+def files(package: Path) -> dict[str, Path]:
+    """Name below $LAB -> file here, of the standard library and of a package's folder."""
+    return {**standard_library(), **dict(_compiled(package, package.name))}

@@ -9,6 +9,7 @@ Modules are put in loading order here, so the guest needs insmod only.
 from __future__ import annotations
 
 import lzma
+import os
 import re
 import shutil
 import stat
@@ -32,11 +33,12 @@ PRECEDED_BY = {"libcrc32c": "crc32c_generic"}
 """Modules that others ask for when they start, where the kernel has them."""
 
 INIT = """#!/bin/sh
-export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result TC_LIB_DIR=/lab/tc HOME=/tmp
+export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result OUT=/tmp/out TC_LIB_DIR=/lab/tc HOME=/tmp
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
 exec </dev/null >/dev/ttyS0 2>&1
 stty raw </dev/ttyS1
+mkdir /tmp/out
 ip link set lo up
 cd /lab
 rc=0
@@ -46,9 +48,15 @@ done
 : >$RESULT
 [ $rc -ne 0 ] || /bin/sh /script {args} || rc=$?
 cat $RESULT >/dev/ttyS1
-echo "RC=$rc" >/dev/ttyS1
+{send_out}echo "RC=$rc" >/dev/ttyS1
 stty raw </dev/ttyS1 # drains what is still on its way
 reboot -f
+"""
+
+
+SEND_OUT = """stty raw </dev/ttyS2
+busybox tar -c -C $OUT . >/dev/ttyS2
+stty raw </dev/ttyS2
 """
 
 
@@ -108,16 +116,25 @@ def _which(program: str) -> Path:
     return Path(found)
 
 
-def _libraries(program: Path) -> list[Path]:
-    """The shared libraries of a program, its loader included; none if it is static."""
-    ldd = subprocess.run(["ldd", str(program)], capture_output=True, text=True, check=False)
+def libraries(program: Path, folders: Sequence[Path] = ()) -> list[Path]:
+    """The shared libraries of a program, its loader included; none if it is static.
+
+    Searched in these folders first. Raises InitramfsError if one is not found.
+    """
+    environment = os.environ | {"LD_LIBRARY_PATH": ":".join(map(str, folders))}
+    ldd = subprocess.run(
+        ["ldd", str(program)],
+        capture_output=True, text=True, check=False, env=environment if folders else None,
+    )  # fmt: skip
+    if missing := re.search(r"(\S+) => not found", ldd.stdout):
+        raise InitramfsError(f"{program} needs {missing[1]}, which is not on this machine")
     return [Path(path) for path in re.findall(r"(/\S+) \(0x", ldd.stdout)]
 
 
 def _add_program(archive: Cpio, program: str) -> None:
     path = _which(program)
     archive.data(f"bin/{program}", path.read_bytes(), 0o755)
-    for library in _libraries(path):
+    for library in libraries(path):
         archive.data(str(library).lstrip("/"), library.read_bytes(), 0o755)
 
 
@@ -178,6 +195,9 @@ def build(kernel: Kernel, job: GuestJob) -> bytes:
     archive.folder(LAB)
     for name, source in job.files.items():
         archive.file(f"{LAB}/{name}", source)
+    for file in job.host_files:
+        archive.file(str(file).lstrip("/"), file)
     archive.file("script", job.script)
-    archive.text("init", INIT.format(args=_quote(job.args)), 0o755)
+    init = INIT.format(args=_quote(job.args), send_out=SEND_OUT if job.out else "")
+    archive.text("init", init, 0o755)
     return archive.finish()

@@ -13,6 +13,9 @@ scripts run in both, because both keep this promise to the script:
 * /proc, /sys, /dev, /run and /tmp are mounted, loopback is up;
 * stdout and stderr are the console; what it writes to the file $RESULT comes
   back as GuestOutput.result;
+* job.host_files are where they are on this machine;
+* what it leaves in the folder $OUT comes to the folder job.out, if that is given, even from
+  a guest that was killed, where the engine can (user-mode Linux);
 * its exit status comes back as GuestOutput.rc. A guest that never gets that
   far (panic, hang, time limit) raises GuestError instead.
 """
@@ -43,6 +46,10 @@ class GuestJob:
     args: Sequence[str] = ()
     files: Mapping[str, Path] = field(default_factory=dict)
     """Name below $LAB in the guest -> file on the host."""
+    host_files: Sequence[Path] = ()
+    """Files of the host, by absolute paths, that the guest has at the same paths."""
+    out: Path | None = None
+    """An existing folder for what the script leaves in $OUT."""
     modules: Sequence[str] = ()
     """Modules of the guest's own kernel, by name; dependencies are resolved."""
     kmods: Sequence[Path] = ()

@@ -14,12 +14,13 @@ import os
 import platform
 import re
 import subprocess
+import tarfile
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from lab.engines import initramfs
 from lab.engines.job import GuestError, GuestJob, GuestOutput
@@ -64,6 +65,7 @@ def _command(kernel: Kernel, job: GuestJob, initrd: Path, work: Path, kvm: bool)
         "-rtc", "base=2026-01-01T00:00:00,clock=vm",
         "-kernel", str(kernel.image), "-initrd", str(initrd), "-append", APPEND,
         "-serial", f"file:{work / 'console'}", "-serial", f"file:{work / 'result'}",
+        *(["-serial", f"file:{work / 'out'}"] if job.out else []),
         *[word for plugin in job.plugins for word in ("-plugin", plugin)],
     ]  # fmt: skip
 
@@ -145,6 +147,23 @@ def _probe_kvm(kernel: Kernel) -> bool:
         return PROBE_MARKER in _text(work / "result")
 
 
+def _unpack(archive: Path, out: Path) -> None:
+    """The regular files that a guest left; none, if it did not get that far."""
+    if not archive.exists() or not archive.stat().st_size:
+        return
+    try:
+        with tarfile.open(archive) as content:
+            for member in content.getmembers():
+                place = PurePosixPath(member.name)
+                source = content.extractfile(member) if member.isreg() else None
+                if source and not place.is_absolute() and ".." not in place.parts:
+                    target = out / place
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    target.write_bytes(source.read())
+    except tarfile.TarError as error:
+        raise GuestError(f"the guest's files came back damaged: {error}") from error
+
+
 class QemuEngine:
     """Boots a Debian kernel for each job."""
 
@@ -168,6 +187,8 @@ class QemuEngine:
             ended = _run(command, work, job.timeout_s, tail)
             console, result = _text(work / "console"), _text(work / "result")
             log = _text(work / "qemu.log")
+            if job.out and not ended.timed_out:
+                _unpack(work / "out", job.out)
         if ended.timed_out:
             raise GuestError(f"guest exceeded {job.timeout_s:.0f} s on the host", console)
         text, marker, rc = result.rpartition("RC=")

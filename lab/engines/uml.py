@@ -46,6 +46,8 @@ FLAGS = (
 )  # fmt: skip
 VIRTUAL_TIME = ("time-travel=inf-cpu", "time-travel-start=1767225600000000000")
 """From 2026-01-01 on, in ns."""
+COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
+"""Folders of the host that the guest has its own of."""
 RERUN_SEED = 1 << 32
 """Added for each start that crashed: the same seed would crash again."""
 
@@ -54,9 +56,10 @@ RERUN_SEED = 1 << 32
 INIT = """#!/bin/sh
 /bin/busybox mount -t hostfs -o {work} work /mnt # before the guest's own /proc hides it
 export PATH=/mnt/bin:/usr/sbin:/usr/bin:/sbin:/bin
-export LAB=/mnt/lab RESULT=/mnt/result TC_LIB_DIR=/mnt/lab/tc HOME=/tmp
+export LAB=/mnt/lab RESULT=/mnt/result OUT=/mnt/out TC_LIB_DIR=/mnt/lab/tc HOME=/tmp
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
+/bin/busybox cp -R /mnt/host/. /
 echo {started}
 ip link set lo up
 cd /mnt/lab
@@ -94,7 +97,7 @@ def _which(program: str) -> str:
 
 def _prepare(job: GuestJob, work: Path) -> None:
     """Lays out the folder the guest sees as /mnt."""
-    for folder in ("bin", "lab", "modules"):
+    for folder in ("bin", "host", "lab", "modules", "out"):
         (work / folder).mkdir()
     busybox = _which("busybox")
     for applet in APPLETS:
@@ -105,6 +108,11 @@ def _prepare(job: GuestJob, work: Path) -> None:
         target = work / "lab" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
+    for file in job.host_files:
+        if str(file).startswith(tuple(f"{folder}/" for folder in COVERED)):
+            target = work / "host" / file.relative_to("/")
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(file, target)
     modules = []
     for module in job.kmods:
         shutil.copy(module, work / "modules")
@@ -117,6 +125,15 @@ def _prepare(job: GuestJob, work: Path) -> None:
         )
     )
     init.chmod(0o755)
+
+
+def _copy_regular(folder: Path, out: Path) -> None:
+    """Its regular files: a link would lead to a file of this machine."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            target = out / path.relative_to(folder)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, target)
 
 
 class _Guard:
@@ -198,6 +215,8 @@ class UmlEngine:
                 work = Path(folder)
                 _prepare(job, work)
                 ended = _start(self.kernel, job, job.seed + reruns * RERUN_SEED, work)
+                if job.out:
+                    _copy_regular(work / "out", job.out)
                 rc = work / "rc"
                 if rc.exists():
                     return GuestOutput(

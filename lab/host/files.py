@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,3 +37,14 @@ def write(path: Path, content: str | bytes) -> None:
     """Writes text as UTF-8, or bytes."""
     with whole(path) as part:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def emptied(folder: Path, names: Iterable[str]) -> None:
+    """Makes a folder, in which nothing of these names is left. Raises FileError if that fails."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            if (folder / name).is_dir():
+                shutil.rmtree(folder / name)
+    except OSError as error:
+        raise FileError(f"{folder}: {error.strerror or error}") from error

@@ -13,6 +13,8 @@ enum {
 	TCA_METER_POLL,		/* u8, 1: ask the child once more when it is empty */
 	TCA_METER_REHASH,	/* u8, 1: have each packet hashed again */
 	TCA_METER_LIAR,		/* u32, destination port whose ECT(1) is METER_LIAR */
+	TCA_METER_TUPLES,	/* u8, 1: count each 5-tuple */
+	TCA_METER_STOP,		/* u8, 1: of 5-tuples, what has come by now is all */
 	__TCA_METER_MAX,
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)
@@ -65,6 +67,41 @@ struct tc_meter_xstats {
 	__u32 max_us;		/* sojourn, microseconds */
 	struct tc_meter_part thin[METER_THIN_CLASSES];
 	struct tc_meter_part ecn[METER_ECN_CLASSES];
+	__u64 elapsed_ns;	/* since the last reset */
+	__u64 tuples_unknown;	/* packets of 5-tuples that there was no room for */
+};
+
+/* The packets of a 5-tuple. Ports are 0 without TCP or UDP; IPv4 takes the first 4 bytes. */
+struct tc_meter_key {
+	__u8 saddr[16];
+	__u8 daddr[16];
+	__be16 sport;
+	__be16 dport;
+	__u8 family;		/* AF_INET, AF_INET6, 0: another one */
+	__u8 protocol;		/* of IP */
+	__u16 pad;
+};
+
+/*
+ * Sojourns below 32 us have a bucket for each microsecond; from there on, each octave has
+ * 32 buckets.
+ */
+#define METER_TUPLE_STEPS	32U
+#define METER_TUPLE_BUCKETS	(18U * METER_TUPLE_STEPS)	/* up to 4 s */
+
+/* One 5-tuple: packets that came from the last reset to a stop. A class of the meter has this as xstats. */
+struct tc_meter_tuple {
+	struct tc_meter_key key;
+	__u64 packets_in;	/* packets offered to the child */
+	__u64 packets_out;	/* of these, packets the child let go */
+	__u64 bytes_out;	/* bytes, link-layer headers counted */
+	__u64 payload_out;	/* bytes behind the header of TCP or UDP */
+	__u64 ce_out;		/* packets that left with CE */
+	__u64 sojourn_ns;	/* sum of sojourns, nanoseconds */
+	__u64 first_us;		/* when the first packet came, microseconds after the reset */
+	__u64 last_us;		/* when the last one came */
+	__u32 max_us;		/* sojourn, microseconds */
+	__u32 buckets[METER_TUPLE_BUCKETS];	/* packets by sojourn */
 };
 
 #endif

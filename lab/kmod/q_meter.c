@@ -4,7 +4,10 @@
  *
  *	tc qdisc add dev DEV parent ID meter
  *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]
+ *		[ tuples ] [ stop ]
+ *	tc -s class show dev DEV parent ID
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ] [ tuples ] [ stop ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -41,6 +44,10 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 				return -1;
 			}
 			addattr32(n, room, TCA_METER_LIAR, port);
+		} else if (!strcmp(*argv, "tuples")) {
+			addattr8(n, room, TCA_METER_TUPLES, 1);
+		} else if (!strcmp(*argv, "stop")) {
+			addattr8(n, room, TCA_METER_STOP, 1);
 		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();
@@ -73,6 +80,30 @@ static void meter_print_parts(const char *name, const struct tc_meter_part *part
 	close_json_array(PRINT_JSON, NULL);
 }
 
+/* A line of its own, as iproute2 6.1 prints classes as text only. */
+static int meter_print_tuple(FILE *f, const struct rtattr *xstats)
+{
+	char from[INET6_ADDRSTRLEN] = "-", to[INET6_ADDRSTRLEN] = "-";
+	struct tc_meter_tuple t;
+	unsigned int i;
+
+	memcpy(&t, RTA_DATA(xstats), sizeof(t));
+	if (t.key.family) {
+		inet_ntop(t.key.family, t.key.saddr, from, sizeof(from));
+		inet_ntop(t.key.family, t.key.daddr, to, sizeof(to));
+	}
+	fprintf(f, " tuple %u %s %u %s %u packets_in %llu packets_out %llu bytes_out %llu",
+		t.key.protocol, from, ntohs(t.key.sport), to, ntohs(t.key.dport),
+		t.packets_in, t.packets_out, t.bytes_out);
+	fprintf(f, " payload_out %llu ce_out %llu sojourn_ns %llu first_us %llu last_us %llu",
+		t.payload_out, t.ce_out, t.sojourn_ns, t.first_us, t.last_us);
+	fprintf(f, " max_us %u buckets", t.max_us);
+	for (i = 0; i < METER_TUPLE_BUCKETS; i++)
+		if (t.buckets[i])
+			fprintf(f, " %u:%u", i, t.buckets[i]);
+	return 0;
+}
+
 static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 			      struct rtattr *xstats)
 {
@@ -80,6 +111,8 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 
 	if (!xstats)
 		return 0;
+	if (RTA_PAYLOAD(xstats) == sizeof(struct tc_meter_tuple))
+		return meter_print_tuple(f, xstats);
 	if (RTA_PAYLOAD(xstats) < sizeof(st))
 		return -1;
 	memcpy(&st, RTA_DATA(xstats), sizeof(st));
@@ -98,6 +131,8 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "max_us", " max %uus", st.max_us);
 	meter_print_parts("thin", st.thin, METER_THIN_CLASSES);
 	meter_print_parts("ecn", st.ecn, METER_ECN_CLASSES);
+	print_lluint(PRINT_JSON, "elapsed_ns", NULL, st.elapsed_ns);
+	print_lluint(PRINT_JSON, "tuples_unknown", NULL, st.tuples_unknown);
 	return 0;
 }
 

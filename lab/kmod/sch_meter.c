@@ -24,6 +24,9 @@
  * the ECN field with which it came. The child may change that field, so the class is in the
  * low bits of the time stamp: a sojourn is off by 3 ns at most.
  *
+ * Of programs that choose ports themselves, each 5-tuple is a class of its own, in the order
+ * of their first packets (tuples.h).
+ *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
 #include <linux/if_vlan.h>
@@ -35,6 +38,7 @@
 #include <net/pkt_sched.h>
 
 #include "meter.h"
+#include "tuples.h"
 
 #define METER_BUCKET_US		100U		/* width of a histogram bucket */
 #define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
@@ -49,6 +53,7 @@
 
 #define METER_CLASS_CHILD	1UL
 #define METER_CLASS_FLOWS	2UL		/* the first of METER_FLOWS */
+#define METER_CLASS_TUPLES	(METER_CLASS_FLOWS + METER_FLOWS)
 
 /**
  * struct meter_flow - what left of one flow
@@ -83,7 +88,9 @@ struct meter_part {
  * @flows:	METER_FLOWS of them
  * @thin:	the classes of thin traffic
  * @ecn:	the classes by the ECN field
+ * @tuples:	what is known of each 5-tuple; NULL unless asked for
  * @since:	the last reset
+ * @until:	the stop after it, of 5-tuples
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
  * @poll:	ask the child once more when it is empty
@@ -95,7 +102,9 @@ struct meter_sched_data {
 	struct meter_flow	*flows;
 	struct meter_part	thin[METER_THIN_CLASSES];
 	struct meter_part	ecn[METER_ECN_CLASSES];
+	struct tuples		*tuples;
 	ktime_t			since;
+	ktime_t			until;
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
 	bool			poll;
@@ -107,6 +116,8 @@ static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_POLL] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_REHASH] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_LIAR] = { .type = NLA_U32 },
+	[TCA_METER_TUPLES] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_METER_STOP] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -172,6 +183,13 @@ static void meter_count_part(struct meter_part *part, const struct sk_buff *skb,
 	part->stats.max_us = max(part->stats.max_us, sojourn_us);
 }
 
+/* Whether a packet, by the time when it came, counts towards its 5-tuple. */
+static bool meter_tuples(const struct meter_sched_data *q, const struct sk_buff *skb)
+{
+	return q->tuples && !ktime_before(skb->tstamp, q->since) &&
+	       ktime_before(skb->tstamp, q->until);
+}
+
 static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 {
 	s64 sojourn_ns = max_t(s64, ktime_sub(ktime_get(), skb->tstamp), 0);
@@ -180,6 +198,7 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	struct meter_flow *flow = meter_flow_of(q, skb);
 	struct meter_part *thin = meter_thin_of(q, skb);
 	u32 segments = meter_segments(skb);
+	bool ce = meter_ecn(skb) == INET_ECN_CE;
 
 	q->histogram[bucket] += segments;
 	q->sum_ns += segments * sojourn_ns;
@@ -187,7 +206,7 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	q->stats.packets_out += segments;
 	q->stats.bytes_out += qdisc_pkt_len(skb);
 	_bstats_update(&flow->bstats, qdisc_pkt_len(skb), segments);
-	if (meter_ecn(skb) == INET_ECN_CE) {
+	if (ce) {
 		q->stats.ce_out += segments;
 		flow->ce += segments;
 	}
@@ -197,6 +216,8 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 			 sojourn_us);
 	if (thin)
 		meter_count_part(thin, skb, segments, sojourn_ns, sojourn_us);
+	if (meter_tuples(q, skb))
+		tuples_out(q->tuples, skb, segments, ce, sojourn_ns, sojourn_us);
 }
 
 static void meter_poll(struct meter_sched_data *q)
@@ -224,6 +245,8 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	if (thin)
 		thin->stats.packets_in += segments;
 	skb->tstamp = (ktime_get() & ~METER_ECN_CLASS) | class;
+	if (meter_tuples(q, skb))
+		tuples_in(q->tuples, skb, segments, ktime_us_delta(skb->tstamp, q->since));
 	if (q->rehash)
 		skb_clear_hash(skb);
 
@@ -282,6 +305,9 @@ static void meter_forget(struct meter_sched_data *q)
 		meter_forget_part(&q->ecn[i]);
 	/* a packet may come in the same instant */
 	q->since = ktime_get() & ~METER_ECN_CLASS;
+	if (q->tuples)
+		tuples_forget(q->tuples);
+	q->until = KTIME_MAX;
 }
 
 static int meter_change(struct Qdisc *sch, struct nlattr *opt,
@@ -289,15 +315,26 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 	struct nlattr *tb[TCA_METER_MAX + 1];
+	struct tuples *tuples = NULL;
 	int err;
 
 	err = nla_parse_nested(tb, TCA_METER_MAX, opt, meter_policy, extack);
 	if (err)
 		return err;
 
+	if (tb[TCA_METER_TUPLES] && !q->tuples) {
+		tuples = kvzalloc(sizeof(*tuples), GFP_KERNEL);
+		if (!tuples)
+			return -ENOMEM;
+	}
+
 	sch_tree_lock(sch);
+	if (tuples)
+		q->tuples = tuples;
 	if (tb[TCA_METER_RESET])
 		meter_forget(q);
+	if (tb[TCA_METER_STOP])
+		q->until = ktime_get();
 	if (tb[TCA_METER_POLL])
 		q->poll = true;
 	if (tb[TCA_METER_REHASH])
@@ -348,6 +385,10 @@ static void meter_destroy(struct Qdisc *sch)
 	u32 i;
 
 	qdisc_put(q->child);
+	if (q->tuples) {
+		tuples_forget(q->tuples);
+		kvfree(q->tuples);
+	}
 	for (i = 0; i < METER_THIN_CLASSES; i++)
 		kvfree(q->thin[i].histogram);
 	for (i = 0; i < METER_ECN_CLASSES; i++)
@@ -413,6 +454,8 @@ static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 
 	sch_tree_lock(sch);
 	st = q->stats;
+	st.elapsed_ns = ktime_to_ns(ktime_sub(ktime_get(), q->since));
+	st.tuples_unknown = q->tuples ? q->tuples->unknown : 0;
 	if (st.packets_out)
 		st.mean_ns = div64_u64(q->sum_ns, st.packets_out);
 	st.p50_us = meter_percentile_us(q, 500);
@@ -437,6 +480,26 @@ static int meter_dump_class(struct Qdisc *sch, unsigned long cl,
 	return 0;
 }
 
+/* A reset may have taken it since it was found. */
+static int meter_dump_tuple(struct Qdisc *sch, unsigned long index, struct gnet_dump *d)
+{
+	struct meter_sched_data *q = qdisc_priv(sch);
+	struct tc_meter_tuple *copy;
+	int ret = 0;
+
+	copy = kzalloc(sizeof(*copy), GFP_KERNEL);
+	if (!copy)
+		return -1;
+	sch_tree_lock(sch);
+	if (q->tuples && index < q->tuples->used)
+		*copy = *q->tuples->all[index];
+	sch_tree_unlock(sch);
+	if (copy->packets_in)
+		ret = gnet_stats_copy_app(d, copy, sizeof(*copy));
+	kfree(copy);
+	return ret;
+}
+
 static int meter_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 				  struct gnet_dump *d)
 {
@@ -446,6 +509,8 @@ static int meter_dump_class_stats(struct Qdisc *sch, unsigned long cl,
 
 	if (cl == METER_CLASS_CHILD)
 		return 0;
+	if (cl >= METER_CLASS_TUPLES)
+		return meter_dump_tuple(sch, cl - METER_CLASS_TUPLES, d);
 
 	flow = &q->flows[cl - METER_CLASS_FLOWS];
 	qstats.overlimits = READ_ONCE(flow->ce);
@@ -478,7 +543,7 @@ static unsigned long meter_find(struct Qdisc *sch, u32 classid)
 {
 	unsigned long cl = TC_H_MIN(classid);
 
-	return cl < METER_CLASS_FLOWS + METER_FLOWS ? cl : 0;
+	return cl < METER_CLASS_TUPLES + TUPLES_MAX ? cl : 0;
 }
 
 static void meter_walk(struct Qdisc *sch, struct qdisc_walker *walker)
@@ -497,6 +562,9 @@ static void meter_walk(struct Qdisc *sch, struct qdisc_walker *walker)
 		if (!tc_qdisc_stats_dump(sch, METER_CLASS_FLOWS + i, walker))
 			return;
 	}
+	for (i = 0; q->tuples && i < q->tuples->used; i++)
+		if (!tc_qdisc_stats_dump(sch, METER_CLASS_TUPLES + i, walker))
+			return;
 }
 
 static const struct Qdisc_class_ops meter_class_ops = {

@@ -63,7 +63,7 @@ class QueueResult:
         return cls(**{**content, "sojourn_ms": Sojourn(**content["sojourn_ms"])})
 
 
-def sections(text: str) -> dict[str, Any]:
+def sections(text: str, needed: str = "traffic") -> dict[str, Any]:
     """Splits a guest's result into its documents: JSON, but for tc's classes."""
     found: dict[str, Any] = {}
     for section in text.split("@")[1:]:
@@ -72,8 +72,8 @@ def sections(text: str) -> dict[str, Any]:
             found[name] = body if name.startswith("classes") else json.loads(body)
         except json.JSONDecodeError as error:
             raise ResultError(f"the guest's {name} is not JSON: {error}") from error
-    if "traffic" not in found:
-        raise ResultError("the guest returned no traffic")
+    if needed not in found:
+        raise ResultError(f"the guest returned no {needed}")
     return found
 
 

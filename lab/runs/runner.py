@@ -37,7 +37,7 @@ class Around:
         return replace(job, script=self.script, args=self.args, files=files)
 
 
-def _watcher(progress: Progress) -> Callable[[str], None]:
+def watcher(progress: Progress) -> Callable[[str], None]:
     def watch(line: str) -> None:
         words = line.split()
         if len(words) == 3 and words[0] == "PROGRESS":
@@ -102,6 +102,6 @@ def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = 
             seed=scenario.seed,
             memory_mb=_memory_mb(scenario),
             timeout_s=timeout_s,
-            watch=_watcher(progress) if progress else None,
+            watch=watcher(progress) if progress else None,
         )
         return engine.run(around.wrap(job) if around else job)

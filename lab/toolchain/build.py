@@ -25,7 +25,12 @@ ENDPOINTS_SHARED = ("endpoints/Kbuild", "endpoints/fixed.h", "endpoints/reno.h")
 # makefile is beside the first.
 MODULE_SOURCES = {
     "sch_zrtt": ("sch_zrtt.c", "Kbuild", "qdisc", "include", "compat-include"),
-    "sch_meter": ("lab/kmod/sch_meter.c", "lab/kmod/meter.h", "lab/kmod/Kbuild"),
+    "sch_meter": (
+        "lab/kmod/sch_meter.c",
+        "lab/kmod/meter.h",
+        "lab/kmod/tuples.h",
+        "lab/kmod/Kbuild",
+    ),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
     "tcp_libra": (
         "endpoints/tcp_libra.c",
