@@ -84,3 +84,20 @@ def test_rate_follows_the_marks() -> None:
     for percent in (0.5, 2.0, 8.0):
         window = rate_mbps(percent) * 1e6 / 8 * 0.040 / PAYLOAD_BYTES
         assert 1.8 < window * percent / 100 < 2.4
+
+
+def marks_on(kernel: str) -> int:
+    """Of pie, which needs few if each is answered for a whole RTT or counted twice."""
+    result = runner.run(
+        Scenario(
+            kernel=kernel, qdisc="pie ecn", rate_bps=10_000_000, rtts_ms=(60.0,), cc=("prague",),
+            hint="none", warmup_s=10, duration_s=20,
+        )
+    )  # fmt: skip
+    return result.marks
+
+
+@pytest.mark.guest
+def test_feedback_without_accecn_is_as_accurate() -> None:
+    """With the ECE of RFC 3168, which stays on for an RTT, a quarter of the marks is enough."""
+    assert marks_on("6.12") == pytest.approx(marks_on("uml"), rel=0.35)
