@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lab.engines.job import GuestJob
+from lab.engines.job import GuestJob, covered
 from lab.kernels.kernel import Kernel
 
 LAB = "lab"
@@ -39,6 +39,7 @@ mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
 exec </dev/null >/dev/ttyS0 2>&1
 stty raw </dev/ttyS1
 mkdir /tmp/out
+cp -R /host/. /
 ip link set lo up
 cd /lab
 rc=0
@@ -177,7 +178,7 @@ def _quote(args: Sequence[str]) -> str:
 def build(kernel: Kernel, job: GuestJob) -> bytes:
     """The initramfs of one job, uncompressed: unpacking would cost guest time."""
     archive = Cpio()
-    for folder in ("dev", "proc", "sys", "tmp", "run", "etc", "var"):
+    for folder in ("host", "dev", "proc", "sys", "tmp", "run", "etc", "var"):
         archive.folder(folder)
     archive.link("sbin", "bin")
     archive.link("var/run", "/run")
@@ -196,7 +197,7 @@ def build(kernel: Kernel, job: GuestJob) -> bytes:
     for name, source in job.files.items():
         archive.file(f"{LAB}/{name}", source)
     for file in job.host_files:
-        archive.file(str(file).lstrip("/"), file)
+        archive.file(f"{'host' if covered(file) else ''}{file}".lstrip("/"), file)
     archive.file("script", job.script)
     init = INIT.format(args=_quote(job.args), send_out=SEND_OUT if job.out else "")
     archive.text("init", init, 0o755)

@@ -29,6 +29,14 @@ from typing import Protocol
 
 from lab.kernels.kernel import Kernel
 
+COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
+"""Folders of the host that a guest has its own of, once it runs."""
+
+
+def covered(file: Path) -> bool:
+    """Whether a file of the host has to be put there after these are mounted."""
+    return any(file.is_relative_to(folder) for folder in COVERED)
+
 
 class GuestError(RuntimeError):
     """The guest died, or ended without saying how its script did."""

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.engines.initramfs import APPLETS
-from lab.engines.job import GuestError, GuestJob, GuestOutput
+from lab.engines.job import GuestError, GuestJob, GuestOutput, covered
 from lab.kernels.kernel import Kernel
 from lab.kernels.uml_build import seed_library, uml_kernel
 
@@ -46,8 +46,6 @@ FLAGS = (
 )  # fmt: skip
 VIRTUAL_TIME = ("time-travel=inf-cpu", "time-travel-start=1767225600000000000")
 """From 2026-01-01 on, in ns."""
-COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
-"""Folders of the host that the guest has its own of."""
 RERUN_SEED = 1 << 32
 """Added for each start that crashed: the same seed would crash again."""
 
@@ -109,7 +107,7 @@ def _prepare(job: GuestJob, work: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
     for file in job.host_files:
-        if str(file).startswith(tuple(f"{folder}/" for folder in COVERED)):
+        if covered(file):
             target = work / "host" / file.relative_to("/")
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, target)

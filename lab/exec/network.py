@@ -136,6 +136,9 @@ def _names(plan: Plan) -> Iterator[str]:
 
 def _network(plan: Plan, qdisc: list[str]) -> Iterator[str]:
     yield memory_line()
+    # a namespace may use no other
+    ccs = " ".join(dict.fromkeys(host.cc for host in plan.hosts))
+    yield f"sysctl -qw net.ipv4.tcp_allowed_congestion_control='{ccs}'"
     yield from _names(plan)
     for name in (ROUTER, CORE):
         yield from _namespace(name)

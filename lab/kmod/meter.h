@@ -89,7 +89,7 @@ struct tc_meter_key {
 #define METER_TUPLE_STEPS	32U
 #define METER_TUPLE_BUCKETS	(18U * METER_TUPLE_STEPS)	/* up to 4 s */
 
-/* One 5-tuple: packets that came from the last reset to a stop. A class of the meter has this as xstats. */
+/* One 5-tuple, xstats of a class: packets that came from the last reset to a stop. */
 struct tc_meter_tuple {
 	struct tc_meter_key key;
 	__u64 packets_in;	/* packets offered to the child */

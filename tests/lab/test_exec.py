@@ -36,7 +36,7 @@ rate = "1mbit"
 duration = 8
 [hosts]
 a = {{ side = "left", rtt = "20ms" }}
-b = {{ side = "right" }}
+b = {{ side = "right", cc = "bbr" }}
 [[command]]
 name = "counts"
 host = "b"
@@ -314,12 +314,17 @@ def test_program_that_fails_has_the_last_word(
 
 @pytest.mark.guest
 def test_emulated_guest_has_programs_files_and_names(tmp_path: Path) -> None:
-    """Nothing but what was copied: git and its libraries, a file of this machine's, own data."""
+    """Nothing but what was copied: a script, git with its libraries, a file of this machine, data."""
     (tmp_path / "data").write_text("mine\n")
     path = tmp_path / "own.toml"
-    run = "sh -c 'git --version && cat data /etc/debian_version && ping -c 1 b && mkdir sub"
+    script = tmp_path / "own.sh"
+    script.write_text(
+        "#!/bin/sh\ngit --version && cat data /etc/debian_version && ping -c 1 b && mkdir sub"
+        " && cat /proc/sys/net/ipv4/tcp_congestion_control && echo left >sub/file\n"
+    )
+    script.chmod(0o755)
     path.write_text(
-        TOP + HOSTS + COMMAND.replace('"sleep 1"', json.dumps(run + " && echo left >sub/file'"))
+        TOP + HOSTS.replace('"20ms"', '"20ms", cc = "bbr"') + COMMAND.replace("sleep 1", "./own.sh")
         + 'programs = ["git"]\nfiles = ["data", "/etc/debian_version"]\nends = true\n'
     )  # fmt: skip
     out = tmp_path / "out"
@@ -328,5 +333,6 @@ def test_emulated_guest_has_programs_files_and_names(tmp_path: Path) -> None:
     said = (out / "first" / "stdout").read_text()
     assert said.startswith("git version ")
     assert f"mine\n{Path('/etc/debian_version').read_text()}PING b (10.1.0.2)" in said
+    assert said.endswith("\nbbr\n")
     assert (out / "first" / "sub" / "file").read_text() == "left\n"
     assert "1 slower flows: in the JSON" in done.stdout
