@@ -89,10 +89,15 @@ enum zrtt_syn {
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
  * @rtt_us: RTT_i in use, 0 = none known
+ * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
+ * @strikes: updates in a row that spoke against its place in the low-latency lane, or for
+ *	its return to it
+ * @barred: it lost that lane
  * @hinted_q8: smoothed RTT of hints or marks, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
  * @passive_us: what was seen of the RTT: the gap of the handshake, or what
  *	timestamps say; 0 = nothing
+ * @marked_q8: of its last packets in the low-latency lane, those that were marked, Q8
  * @hinted_epoch: epoch of the last hint or mark, low bits
  * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits
  * @syn_seq: with @syn, the sequence number that its answer has, low bits
@@ -105,10 +110,11 @@ enum zrtt_syn {
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
  * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
- * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @lane: enum zrtt_lane of its last packet
+ * @l4s: its packets are ECT(1), and have the low-latency lane and its law
  * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
+ * @spare: 0
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn: enum zrtt_syn
@@ -123,9 +129,13 @@ struct zrtt_flow {
 	u32 bytes;
 	u32 rate;
 	s32 penalty_q16;
-	u32 rtt_us;
+	u32 rtt_us:24;
+	u32 age:4;
+	u32 strikes:3;
+	u32 barred:1;
 	u32 hinted_q8;
-	u32 passive_us;
+	u32 passive_us:24;
+	u32 marked_q8:8;
 	u16 hinted_epoch;
 	u16 syn_at;
 	union {
@@ -141,10 +151,11 @@ struct zrtt_flow {
 	u32 acc_q30;
 	u32 threshold_q30;
 	u16 last;
-	u8 age:4;
-	u8 lane:2;
+	u8 lane:3;
+	u8 l4s:1;
 	u8 hit:1;
 	u8 counts:1;
+	u8 spare:2;
 	u8 source:3;
 	u8 live:1;
 	u8 syn:2;
@@ -190,9 +201,13 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->weight_q16 = ZRTT_Q16_ONE;
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	f->age = 0;
+	f->strikes = 0;
+	f->barred = 0;
+	f->marked_q8 = 0;
 	f->last = 0;
 	f->lane = 0;
-	f->age = 0;
+	f->l4s = 0;
 	f->hit = 0;
 	f->counts = 0;
 	f->source = ZRTT_RTT_NONE;
@@ -202,6 +217,7 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->seq_known = 0;
 	f->hinted_by_mark = 0;
 	f->timed = 0;
+	f->spare = 0;
 }
 
 /* Is there an RTT of a hint or mark that is not forgotten yet? */

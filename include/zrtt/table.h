@@ -43,6 +43,7 @@ enum zrtt_lane {
 	ZRTT_LANE_RETURNING,
 	ZRTT_LANE_THIN,
 	ZRTT_LANE_SPARSE,
+	ZRTT_LANE_L4S,
 	ZRTT_LANE_BULK,
 	ZRTT_LANES,
 };
@@ -598,6 +599,8 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 		f->age = 0;
 		f->penalty_q16 = 0;
 		f->acc_q30 = 0;
+		f->strikes = 0;
+		f->barred = 0;
 		if (f->syn)
 			zrtt_flow_anchor(f, 0, false);
 	} else if (epochs) {

@@ -70,6 +70,7 @@ enum tc_zrtt_source {
 enum tc_zrtt_lane {
 	TC_ZRTT_LANE_SPARSE,	/* flows that send little, served first within a bound */
 	TC_ZRTT_LANE_BULK,	/* all others */
+	TC_ZRTT_LANE_L4S,	/* ECT(1), of flows that send more than sparse ones */
 	__TC_ZRTT_LANE_MAX,
 };
 
@@ -106,6 +107,7 @@ enum {
 	TCA_ZRTT_PAD,
 	TCA_ZRTT_MEMORY_LIMIT,	/* u32, bytes of memory, as the kernel charges packets */
 	TCA_ZRTT_LANES,		/* u8, 0 or 1: a lane for sparse flows, mode zrtt only */
+	TCA_ZRTT_L4S,		/* u8, 0 or 1: a low-latency lane for ECT(1), mode zrtt only */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -209,6 +211,8 @@ struct tc_zrtt_xstats {
 	__u32 limit_now;	/* packets that fit in at the link's present rate */
 	__u64 dq_rate64;	/* departure rate, bytes per second */
 	struct tc_zrtt_lane_stats lane[__TC_ZRTT_LANE_MAX];	/* they sum up to the above */
+	__u64 l4s_mark;		/* packets of ecn_mark that TC_ZRTT_LANE_L4S marked */
+	__u64 l4s_barred;	/* times that a flow lost that lane */
 };
 
 #endif
