@@ -10,8 +10,8 @@
 #                  needs clang, bpftool, libbpf-dev
 #   make monitor install-monitor    zrtt-mon alone, with systemd units and dashboard;
 #                  docs/monitoring.md
-#   make cc install-cc              the congestion controls libra, nrhstcp and exp;
-#                  docs/endpoints.md
+#   make cc install-cc              the congestion controls libra, nrhstcp, exp and
+#                  prague, with a man page; docs/endpoints.md
 #   make install-sqm     zrtt.qos, for sqm-scripts; docs/recipes.md
 #   make install-ifupdown           hooks that set up zrtt as /etc/network/interfaces says
 #   make install-kubernetes         the manifest for Kubernetes
@@ -57,7 +57,7 @@ KERNEL_MIN := 6.1
 
 DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev libncurses-dev \
 	libmicrohttpd-dev pkgconf
-MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp
+MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp tcp_prague
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
 # depmod is not kbuild's to run: it may be another kernel's, or that of no kernel at all.
 INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) DEPMOD=true \
@@ -65,6 +65,7 @@ INSTALL_MODULES = $(MAKE) -C $(KDIR) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)
 # Where modules_install puts them. "make kernelrelease" says 6.1.192 of Debian's 6.1.0-56-amd64.
 RELEASE = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' \
 	$(KDIR)/include/generated/utsrelease.h)
+CC_MAN := $(DESTDIR)$(MANDIR)/man7/tcp_prague.7
 MODULE_TREES := $(DESTDIR)/lib/modules
 INSTALLED_MODULES = $(wildcard $(foreach folder,updates extra $(INSTALL_MOD_DIR), \
 	$(MODULES:%=$(MODULE_TREES)/*/$(folder)/%.ko*)))
@@ -176,11 +177,12 @@ install-user: install-plugin install-tools install-agent
 
 install-cc: cc
 	$(INSTALL_MODULES) M=$(CURDIR)/endpoints
+	install -D -m 644 endpoints/tcp_prague.7 $(CC_MAN)
 	$(call depmod,$(RELEASE))
 
 # Of all kernels: they were installed for the one that KDIR was then.
 uninstall:
-	rm -f $(INSTALLED_MODULES)
+	rm -f $(INSTALLED_MODULES) $(CC_MAN)
 	$(foreach release,$(sort $(foreach file,$(INSTALLED_MODULES),$(call release_of,$(file)))), \
 		$(call depmod,$(release)) &&) true
 	$(foreach part,tc-plugin monitor router agent,$(MAKE) -C $(part) uninstall $(PLACES) &&) true

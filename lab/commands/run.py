@@ -52,6 +52,10 @@ def add(commands: Commands) -> None:
                    "the fraction of flows that hint in each packet")  # fmt: skip
     p.add_argument("--liar", action="append", default=[], metavar="N:FACTOR",
                    help="flow N (from 0) states FACTOR times its RTT; repeatable")  # fmt: skip
+    p.add_argument("--ect1", metavar="WHO,...",
+                   help="data of these are sent as ECT(1) though they are not scalable: names of "
+                   "congestion controls, numbers of flows (from 0), udp. Data of prague always "
+                   "are")  # fmt: skip
     p.add_argument("--warmup", type=float, default=20.0, metavar="S",
                    help="seconds before the measurement")  # fmt: skip
     p.add_argument("--duration", type=float, default=60.0, metavar="S", help="seconds measured")

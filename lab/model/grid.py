@@ -12,6 +12,7 @@ from typing import Any
 
 from lab.model.background import Background
 from lab.model.churn import Churn
+from lab.model.ect1 import Ect1
 from lab.model.scenario import (
     Scenario,
     Step,
@@ -48,6 +49,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "gso": lambda text: {"gso_segs": parse_gso(text)},
     "hint": lambda text: dict(zip(("hint", "hint_share"), parse_hint(text), strict=True)),
     "liar": lambda texts: {"liars": dict(map(parse_liar, texts))},
+    "ect1": lambda text: {"ect1": Ect1.parse(text)},
     "warmup": lambda text: {"warmup_s": float(text)},
     "duration": lambda text: {"duration_s": float(text)},
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
@@ -64,7 +66,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "background": lambda text: {"background": Background.parse(text)},
 }
 REPEATED = ("liar", "step", "udp", "spoof")
-EXTRAS = (*REPEATED, "thin", "churn", "reverse", "hops", "back", "link", "start", "stop", "background")
+EXTRAS = (*REPEATED, "ect1", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop", "background")
 """Options that few cells have."""
 
 

@@ -13,6 +13,7 @@ from lab.kernels.kernel import KERNELS, OTHER_TICKS
 from lab.model.background import Background
 from lab.model.churn import MAX_FLOWS as MAX_SHORT_FLOWS
 from lab.model.churn import Arrival, Churn
+from lab.model.ect1 import SCALABLE, Ect1
 from lab.model.options import ScenarioError
 from lab.model.ports import CROSS_PORT, FIRST_PORT, MAX_CROSS, MAX_FLOWS, MAX_UDP, REVERSE_PORT
 from lab.model.spoof import MAX_SPOOF, Spoof
@@ -26,6 +27,7 @@ CCS = {
     "htcp": "tcp_htcp", "hybla": "tcp_hybla", "highspeed": "tcp_highspeed",
     "scalable": "tcp_scalable", "vegas": "tcp_vegas", "westwood": "tcp_westwood",
     "libra": "tcp_libra", "nrhstcp": "tcp_nrhstcp", "exp": "tcp_exp",
+    "prague": "tcp_prague",
 }  # fmt: skip
 """Congestion controls, and their modules: the kernel's, or in endpoints/."""
 MAX_RTTS = 250
@@ -54,10 +56,17 @@ class Flow:
     """packet, sampled or none."""
     hint_factor: float
     """What the sender multiplies its RTT with; 1 is honest."""
+    lies: bool = False
+    """It sends as ECT(1), and is not entitled to it."""
     hop: int = 0
     """The only router it crosses, from 1 on; 0: it crosses all."""
     reverse: bool = False
     """It runs from the receivers' side to the host."""
+
+    @property
+    def ect1(self) -> bool:
+        """Whether its data are ECT(1)."""
+        return self.lies or self.cc in SCALABLE
 
 
 class Link(StrEnum):
@@ -98,6 +107,7 @@ class Scenario:
     """Share of the flows that hint, spread evenly."""
     liars: dict[int, float] = field(default_factory=dict)
     """Flow index -> factor of its lie."""
+    ect1: Ect1 = Ect1()
     warmup_s: float = 20.0
     duration_s: float = 60.0
     seed: int = 1
@@ -186,7 +196,17 @@ class Scenario:
         for index, factor in self.liars.items():
             self._require(index < flows, f"--liar {index}: flows are 0..{flows - 1}")
             self._require(0.001 <= factor <= 1000, f"--liar {index}: factor 0.001 to 1000")
+        self._check_ect1(flows)
         return self
+
+    def _check_ect1(self, flows: int) -> None:
+        for name in sorted(self.ect1.ccs):
+            self._require(name in self.ccs, f"--ect1 {name}: no flow has it")
+        for index in sorted(self.ect1.flows):
+            self._require(index < flows, f"--ect1 {index}: flows are 0..{flows - 1}")
+        self._require(bool(self.udp) or not self.ect1.udp, "--ect1 udp: there is no --udp")
+        silent = [flow.index for flow in self.all_flows if flow.lies and not flow.ecn]
+        self._require(not silent, f"--ect1: flows without ECN: {', '.join(map(str, silent))}")
 
     def _check_stops(self) -> None:
         hosts = len(self.rtts_ms)
@@ -275,6 +295,7 @@ class Scenario:
             self._flow(
                 index, index // self.sessions, self.rtts_ms[index // self.sessions], FIRST_PORT,
                 hint_factor=self.liars.get(index, 1.0),
+                lies=self.ect1.lies(self.cc_of(index), index),
             )
             for index in range(self.n_flows)
         ]  # fmt: skip
@@ -309,15 +330,18 @@ class Scenario:
         """All bulk flows."""
         return [*self.flows, *self.cross_flows, *self.reverse_flows]
 
-    def _flow(self, index: int, host: int, rtt_ms: float, first_port: int, **others: Any) -> Flow:
+    def _flow(self, index: int, host: int, rtt_ms: float, first_port: int, cc: str = "",
+              **others: Any) -> Flow:  # fmt: skip
+        cc = cc or self.cc_of(index)
         return Flow(
             index=index,
             host=host,
             port=first_port + index,
             rtt_ms=rtt_ms,
-            ecn=self.ecn_of(index),
+            cc=cc,
+            ecn=cc in SCALABLE or self.ecn_of(index),
             hint=self.hint_of(index),
-            **{"cc": self.cc_of(index), "hint_factor": 1.0, **others},
+            **{"hint_factor": 1.0, "lies": self.ect1.lies(cc), **others},
         )
 
     @property
@@ -348,6 +372,16 @@ class Scenario:
     def ecn_of(self, index: int) -> bool:
         """Whether a flow negotiates ECN."""
         return self.ecn and _chosen(index, self.ecn_share)
+
+    def short_ect1(self, index: int) -> bool:
+        """Whether a short flow's data are ECT(1)."""
+        cc = self.background_cc_of(index)
+        return cc in SCALABLE or self.ect1.lies(cc)
+
+    @property
+    def ect1_tcp(self) -> bool:
+        """Whether the data of any TCP flow are ECT(1)."""
+        return any(cc in SCALABLE for cc in self.ccs) or bool(self.ect1.flows or self.ect1.ccs)
 
     @property
     def ecn_mixed(self) -> bool:

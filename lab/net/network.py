@@ -26,6 +26,8 @@ TCP_BUFFERS = (
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
+ECT1_MARK = 1
+"""SO_MARK of sockets whose data are ECT(1), as lab/guest/traffic/net.c has it."""
 
 
 @dataclass(frozen=True)
@@ -230,6 +232,32 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
         f"route add {'default' if last else HOSTS_NET} via {near_address}",
         "END",
     ]  # fmt: skip
+
+
+def ect1_lines(scenario: Scenario) -> list[str]:
+    """Rewrites ECT(0) to ECT(1) in what sockets with the mark ECT1_MARK send.
+
+    Linux' TCP marks its data ECT(0), whatever the congestion control. SYNs and ACKs that
+    are Not-ECT stay so. The rule is at both ends: with Accurate ECN, ACKs are ECT, too.
+    """
+    ends = [host.name for host in hosts(scenario) if host.rtt_ms is not None]
+    receivers = {behind(scenario, host.last_hop) for host in hosts(scenario)}
+    # The server of short flows has one congestion control for all; where it has AccECN
+    # it answers with that who asks for it.
+    server = ["ip netns exec rx sysctl -qw net.ipv4.tcp_ecn=5 2>/dev/null || true"]
+    return (server if scenario.churn else []) + [
+        line
+        for end in [*ends, *sorted(receivers)]
+        for line in (
+            f"tc -n {end} -batch - <<-'END'",
+            "qdisc add dev eth0 clsact",
+            f"filter add dev eth0 egress prio 1 protocol ip handle {ECT1_MARK} fw"
+            " action goto chain 1",
+            "filter add dev eth0 egress chain 1 prio 1 protocol ip flower ip_tos 0x02/0x03"
+            " action pedit ex munge ip tos set 0x01 retain 0x03 pipe csum ip4h",
+            "END",
+        )
+    ]
 
 
 def netem(verb: str, host: Host, delay_ms: float) -> str:

@@ -94,7 +94,7 @@ def _flow_line(scenario: Scenario, flow: Flow, host: Host, start_ms: int) -> str
         f"{'reverse' if flow.reverse else 'flow'} {host.name} {_peer(scenario, host, flow.index)}"
         f" {flow.port} {flow.cc} {start_ms} {_stop_ms(scenario, flow)}"
         f" {send_buffer_bytes(scenario, flow)}"
-        f" {flow.hint} {round(flow.hint_factor * 1000)}"
+        f" {flow.hint} {round(flow.hint_factor * 1000)} {int(flow.ect1)}"
     )
 
 
@@ -103,7 +103,7 @@ def _short_lines(scenario: Scenario) -> list[str]:
     return [
         f"short {hosts[arrival.host].name} {_peer(scenario, hosts[arrival.host], index)}"
         f" {scenario.background_cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
-        f" {scenario.hint_of(index)}"
+        f" {scenario.hint_of(index)} {int(scenario.short_ect1(index))}"
         for index, arrival in enumerate(scenario.short_flows)
     ]
 
@@ -113,6 +113,7 @@ def _udp_lines(scenario: Scenario) -> list[str]:
     return [
         f"udp u{index} {address} {UDP_PORT + index} {stream.interval_ns}"
         f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"
+        f" {int(scenario.ect1.udp)}"
         for index, stream in enumerate(scenario.udp)
     ]
 

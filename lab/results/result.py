@@ -12,7 +12,7 @@ from typing import Any
 
 from lab.engines.job import GuestError, GuestOutput
 from lab.model.churn import Completion, ShortFlows, by_size
-from lab.model.ports import SHORT_PORT
+from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Flow, Scenario
 from lab.model.spoof import Spoof, SpoofResult
 from lab.model.thin import Thin, ThinResult
@@ -293,6 +293,8 @@ def _queue_problems(result: Result, scenario: Scenario, queue: QueueReadings) ->
     hop = queue.queue.hop
     flows = [*scenario.flows, *scenario.cross_flows] if hop else scenario.reverse_flows
     ports = [flow.port for flow in flows if flow.hop in (0, hop)] + [SHORT_PORT]
+    if hop and scenario.ect1.udp:
+        ports += [UDP_PORT + index for index in range(len(scenario.udp))]
     received = [*result.flows, *result.cross] if hop else result.reverse
     if hop:
         used = result.utilisation * result.rate_mbps

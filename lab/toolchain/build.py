@@ -35,6 +35,12 @@ MODULE_SOURCES = {
     ),
     "tcp_nrhstcp": ("endpoints/tcp_nrhstcp.c", "endpoints/nrhstcp.h", *ENDPOINTS_SHARED),
     "tcp_exp": ("endpoints/tcp_exp.c", "endpoints/exp.h", *ENDPOINTS_SHARED),
+    "tcp_prague": (
+        "endpoints/tcp_prague.c",
+        "endpoints/prague.h",
+        "endpoints/accecn.h",
+        *ENDPOINTS_SHARED,
+    ),
     "qledger": (
         "tests/conservation/kmod/qledger.c",
         "tests/conservation/kmod/packets.h",

@@ -16,7 +16,7 @@ from lab.kernels.debian import debian_kernel
 
 SYSTEMS = ("install-sqm", "install-ifupdown", "install-kubernetes")
 TARGETS = ("install", "install-agent", "install-cc", *SYSTEMS)
-MODULES = {"sch_zrtt.ko", "tcp_libra.ko", "tcp_nrhstcp.ko", "tcp_exp.ko"}
+MODULES = {"sch_zrtt.ko", "tcp_libra.ko", "tcp_nrhstcp.ko", "tcp_exp.ko", "tcp_prague.ko"}
 PROGRAMS = {"zrtt-agent", "zrtt-check", "zrtt-link", "zrtt-mon"}
 FIXED = ("lib/modules/", "usr/lib/", "etc/bash_completion.d/", "etc/network/")
 """Where the kernel, tc, bash-completion, ifupdown and sqm-scripts look, and nowhere else."""

@@ -19,9 +19,10 @@ Q16, Q32 = 2.0**16, 2.0**32
 
 ARGUMENTS = {
     "log2_of": 1, "penalty": 4, "alpha": 3, "libra_cut": 4, "nrhstcp_cut": 3, "exp_cut": 2,
+    "prague_share": 4, "prague_part": 2,
 }  # fmt: skip
 """Functions of 32-bit numbers, and how many they take."""
-STEPS = {"libra_step": 4, "nrhstcp_step": 3}
+STEPS = {"libra_step": 4, "nrhstcp_step": 3, "prague_step": 3}
 """The same with a result of 64 bits."""
 
 
@@ -50,6 +51,7 @@ def library() -> Any:
     found.log2_of.restype = c_int32
     found.exp2_of.argtypes, found.exp2_of.restype = [c_int32], c_uint64
     found.exp_step.argtypes, found.exp_step.restype = [c_uint64, *[c_uint32] * 3], c_uint64
+    found.prague_cut.argtypes, found.prague_cut.restype = [c_uint64, c_uint32], c_uint64
     found.credit.argtypes = [POINTER(c_uint32), c_uint32, c_uint64]
     found.credit.restype = c_uint32
     found.probe.argtypes, found.probe.restype = [POINTER(Probe), *[c_uint32] * 4], None

@@ -14,8 +14,8 @@ from arithmetic import HERE, OUT, ROOT
 from lab.engines.script import run_script
 from lab.kernels.kernel import KERNELS
 
-NAMES = ("libra", "nrhstcp", "exp")
-MODULES = ("tcp_libra", "tcp_nrhstcp", "tcp_exp")
+NAMES = ("libra", "nrhstcp", "exp", "prague")
+MODULES = ("tcp_libra", "tcp_nrhstcp", "tcp_exp", "tcp_prague")
 KERNEL_MODULES = ("veth", "sch_netem", "tcp_diag")
 LIMIT_S = 3600.0
 """Of a guest: hosts may be busy."""
@@ -27,6 +27,8 @@ PARAMETERS = {
     **dict.fromkeys(("k1_milli", "k2_milli"), (2000, ["0", "60001", "-1", "x"])),
     "gamma_milli": (50, ["0", "60000", "60001", "-1", "x"]),
     "beta_milli": (125, ["0", "60000", "60001", "-1", "x"]),
+    "gain_shift": (4, ["999", "60000", "60001", "-1", "x"]),
+    "rtt_virt_ms": (0, ["60000", "60001", "-1", "x"]),
 }
 
 

@@ -15,7 +15,7 @@ from lab.kernels.debian import SERIES
 from lab.kernels.kernel import KERNELS
 from lab.toolchain.matrix import HARMLESS
 
-MODULES = {"tcp_libra.ko", "tcp_nrhstcp.ko", "tcp_exp.ko"}
+MODULES = {"tcp_libra.ko", "tcp_nrhstcp.ko", "tcp_exp.ko", "tcp_prague.ko"}
 
 
 @pytest.mark.parametrize("kernel", KERNELS)

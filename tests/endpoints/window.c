@@ -3,6 +3,7 @@
 #include "exp.h"
 #include "libra.h"
 #include "nrhstcp.h"
+#include "prague.h"
 
 s32 log2_of(u32 x)
 {
@@ -72,4 +73,24 @@ u64 exp_step(u64 window_q16, u32 w0, u32 root_q16, u32 gamma_milli)
 u32 exp_cut(u32 cwnd, u32 beta_milli)
 {
 	return exp_ssthresh(cwnd, beta_milli);
+}
+
+u32 prague_share(u32 alpha, u32 delivered, u32 marked, u32 shift)
+{
+	return prague_alpha(alpha, delivered, marked, shift);
+}
+
+u64 prague_cut(u64 window_q32, u32 alpha)
+{
+	return prague_reduced(window_q32, alpha);
+}
+
+u32 prague_part(u32 rtt_us, u32 virt_us)
+{
+	return prague_scale(rtt_us, virt_us);
+}
+
+u64 prague_step(u32 unmarked, u32 cwnd, u32 scale)
+{
+	return prague_increase(unmarked, cwnd, scale);
 }

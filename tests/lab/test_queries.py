@@ -22,7 +22,7 @@ SPEC = f"""\
 receiver q
 measure 0 {TOTAL_MS}
 sample 0
-flow q 127.0.0.1 5001 cubic {2 * TOTAL_MS} -1 300000 none 0
+flow q 127.0.0.1 5001 cubic {2 * TOTAL_MS} -1 300000 none 0 0
 thin q 127.0.0.1 9501 {SHAPE.how} {SHAPE.payload_bytes} {SHAPE.interval_ns} 0 {TOTAL_MS} 7
 """
 """The program wants a flow; this one never starts."""

@@ -40,8 +40,8 @@ def test_frames_are_spaced_by_the_rate() -> None:
     ).check()  # fmt: skip
     lines = [line for line in traffic_spec.spec(scenario).splitlines() if line.startswith("udp ")]
     assert lines == [
-        "udp u0 10.255.0.2 9001 1000000 0 30000",
-        "udp u1 10.255.0.2 9002 12112000 12000 13500",
+        "udp u0 10.255.0.2 9001 1000000 0 30000 0",
+        "udp u1 10.255.0.2 9002 12112000 12000 13500 0",
     ]
     script = topology.script(scenario)
     assert "ip netns add u1" in script

@@ -21,7 +21,7 @@ OUT = Path("out/deb")
 LIMIT_S = 3600.0
 """Of a guest: hosts may be busy."""
 PACKAGES = ("sch-zrtt-dkms", "tc-zrtt", "zrtt-agent", "zrtt-tools", "tcp-rttfair-dkms")
-MODULES = ("sch_zrtt", "tcp_exp", "tcp_libra", "tcp_nrhstcp")
+MODULES = ("sch_zrtt", "tcp_exp", "tcp_libra", "tcp_nrhstcp", "tcp_prague")
 USED_BY_GUEST = (
     "lib/modules/*/modules.*",
     "lib/modules/*/updates/dkms/*",

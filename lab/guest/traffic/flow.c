@@ -44,6 +44,7 @@ struct flow {
 	int64_t start_ms, stop_ms;
 	struct hint hint;
 	bool reverse;
+	int ect1;
 	bool started, stopped;
 	int listener, sender, receiver;	/* -1: not open */
 	int64_t look_ms;
@@ -58,15 +59,15 @@ static struct flow flows[MAX_FLOWS];
 static int n_flows;
 static char chunk[SEND_CHUNK_BYTES];
 
-/* flow|reverse NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR */
+/* flow|reverse NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR ECT1 */
 bool flow_parse(const char *line, const char *receiver)
 {
 	struct flow *f = &flows[n_flows];
 	char kind[NAME_LEN], mode[NAME_LEN];
 
-	if (sscanf(line, "%31s %31s %31s %d %31s %" SCNd64 " %" SCNd64 " %d %31s %d", kind,
+	if (sscanf(line, "%31s %31s %31s %d %31s %" SCNd64 " %" SCNd64 " %d %31s %d %d", kind,
 		   f->netns, f->address, &f->port, f->cc, &f->start_ms, &f->stop_ms,
-		   &f->sndbuf_bytes, mode, &f->hint.factor) != 10)
+		   &f->sndbuf_bytes, mode, &f->hint.factor, &f->ect1) != 11)
 		return false;
 	f->reverse = !strcmp(kind, "reverse");
 	if (!f->reverse && strcmp(kind, "flow"))
@@ -91,9 +92,16 @@ int flow_count(void)
 	return n_flows;
 }
 
-static void prepare_sender(const struct flow *f, int fd)
+/* A scalable congestion control is also how a receiver tells of marks. */
+static void prepare_end(const struct flow *f, int fd)
 {
 	set_option(fd, IPPROTO_TCP, TCP_CONGESTION, f->cc, strlen(f->cc));
+	if (f->ect1)
+		send_as_ect1(fd);
+}
+
+static void prepare_sender(const struct flow *f, int fd)
+{
 	set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, &f->sndbuf_bytes, sizeof(f->sndbuf_bytes));
 }
 
@@ -103,6 +111,7 @@ static void open_listener(struct flow *f)
 
 	enter_netns(f->receiver_netns);
 	f->listener = open_socket(SOCK_STREAM);
+	prepare_end(f, f->listener);
 	if (f->reverse)
 		prepare_sender(f, f->listener);
 	if (bind(f->listener, (struct sockaddr *)&address, sizeof(address)) ||
@@ -156,6 +165,7 @@ static void start_flow(struct flow *f)
 	f->started = true;
 	enter_netns(f->netns);
 	fd = open_socket(SOCK_STREAM);
+	prepare_end(f, fd);
 	if (!f->reverse)
 		prepare_sender(f, fd);
 	else if (bind(fd, (struct sockaddr *)&own, sizeof(own)))

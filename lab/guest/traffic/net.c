@@ -13,6 +13,7 @@
 #include "net.h"
 
 #define MAX_SOCKETS	(1 << 20)	/* what the kernel allows by default (fs.nr_open) */
+#define ECT1_MARK	1
 #define NSEC_PER_SEC	1000000000LL
 
 static int epoll_fd = -1;
@@ -92,6 +93,17 @@ static void control(int operation, int fd, uint64_t tag, uint32_t events)
 		epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (epoll_fd < 0 || epoll_ctl(epoll_fd, operation, fd, &event))
 		err(1, "epoll");
+}
+
+/*
+ * A rule of tc at the host's device rewrites the ECT(0) of sockets with this mark, as TCP
+ * does not let a program set the ECN field (lab/net/network.py).
+ */
+void send_as_ect1(int fd)
+{
+	int mark = ECT1_MARK;
+
+	set_option(fd, SOL_SOCKET, SO_MARK, &mark, sizeof(mark));
 }
 
 void watch(int fd, enum role role, uint32_t index, uint32_t events)

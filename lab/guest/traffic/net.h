@@ -42,6 +42,7 @@ int open_socket(int type);
 int open_timer(int64_t interval_ns);
 struct sockaddr_in address_of(const char *ip, int port);
 void set_option(int fd, int level, int option, const void *value, socklen_t len);
+void send_as_ect1(int fd);
 void watch(int fd, enum role role, uint32_t index, uint32_t events);
 void watch_other(int fd, enum role role, uint32_t index, uint32_t events);
 bool tcp_info(int fd, struct tcp_info *info);

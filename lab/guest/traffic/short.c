@@ -25,6 +25,7 @@ struct short_flow {
 	char address[NAME_LEN];
 	char cc[NAME_LEN];
 	enum hint_mode hint_mode;
+	int ect1;
 	int64_t start_ms;
 	int64_t end_ms;			/* -1: not complete */
 	int left_bytes;			/* not given to the socket yet */
@@ -49,7 +50,7 @@ static bool parse_server(const char *line, const char *receiver)
 	return true;
 }
 
-/* short NETNS ADDRESS CC START BYTES HINT */
+/* short NETNS ADDRESS CC START BYTES HINT ECT1 */
 bool short_parse(const char *line, const char *receiver)
 {
 	struct short_flow s = { .end_ms = -1, .sender = -1 };
@@ -57,8 +58,8 @@ bool short_parse(const char *line, const char *receiver)
 
 	if (parse_server(line, receiver))
 		return true;
-	if (sscanf(line, "short %31s %31s %31s %" SCNd64 " %d %31s", s.netns, s.address,
-		   s.cc, &s.start_ms, &s.left_bytes, mode) != 6)
+	if (sscanf(line, "short %31s %31s %31s %" SCNd64 " %d %31s %d", s.netns, s.address,
+		   s.cc, &s.start_ms, &s.left_bytes, mode, &s.ect1) != 7)
 		return false;
 	s.hint_mode = hint_mode_of(mode);
 	if (!server_netns[0] || s.left_bytes < 1)
@@ -95,6 +96,8 @@ static void start_short(struct short_flow *s, int64_t now)
 	s->start_ms = now;
 	s->sender = open_socket(SOCK_STREAM);
 	set_option(s->sender, IPPROTO_TCP, TCP_CONGESTION, s->cc, strlen(s->cc));
+	if (s->ect1)
+		send_as_ect1(s->sender);
 	set_option(s->sender, SOL_SOCKET, SO_SNDBUFFORCE, &s->left_bytes,
 		   sizeof(s->left_bytes));
 	if (connect(s->sender, (struct sockaddr *)&server, sizeof(server)) &&

@@ -14,17 +14,18 @@
  *	phase TIME			within it: a reading in between
  *	sample PERIOD			also read goodput every PERIOD; 0 = never
  *	at TIME COMMAND...		run a shell command; after a reading of that time
- *	flow NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR
+ *	flow NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR ECT1
  *	reverse ... as flow, but the receiver's side sends
- *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO
+ *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1
  *	spoof NETNS PORT KIND INTERVAL_NS FROM TO ECT	in the name of that flow
  *	thin NETNS ADDRESS PORT HOW BYTES INTERVAL_NS FROM TO SEED
  *	server PORT				of all short flows
- *	short NETNS ADDRESS CC START BYTES HINT	by START
+ *	short NETNS ADDRESS CC START BYTES HINT ECT1	by START
  *
  * At STOP a flow is reset; -1 = never. KIND is syn, data or nothing; one packet if
  * INTERVAL_NS is 0. HOW is steady, query or ping (thin.c). HINT is none, packet or sampled; FACTOR is what a sender multiplies
- * its RTT with before it states it, in thousandths: 1000 is honest. RESULT is JSON.
+ * its RTT with before it states it, in thousandths: 1000 is honest. ECT1 is 1 if data are to
+ * leave as ECT(1), else 0. RESULT is JSON.
  *
  * Each kind of traffic is a file of its own with the same few functions:
  *

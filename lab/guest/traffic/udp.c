@@ -26,6 +26,7 @@ struct udp {
 	int port;
 	int64_t interval_ns;
 	int64_t from_ms, to_ms;
+	int ecn;			/* field of the IP header */
 	int timer, sender, receiver;	/* -1: not open */
 	uint64_t sent, received;
 };
@@ -34,13 +35,14 @@ static struct udp streams[MAX_UDP];
 static int n_streams;
 static char payload[PAYLOAD_BYTES];
 
-/* udp NETNS ADDRESS PORT INTERVAL_NS FROM TO */
+/* udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1 */
 bool udp_parse(const char *line, const char *receiver)
 {
 	struct udp *u = &streams[n_streams];
 
-	if (sscanf(line, "udp %31s %31s %d %" SCNd64 " %" SCNd64 " %" SCNd64, u->netns,
-		   u->address, &u->port, &u->interval_ns, &u->from_ms, &u->to_ms) != 6)
+	if (sscanf(line, "udp %31s %31s %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %d",
+		   u->netns, u->address, &u->port, &u->interval_ns, &u->from_ms, &u->to_ms,
+		   &u->ecn) != 7)
 		return false;
 	if (n_streams == MAX_UDP - 1)
 		errx(2, "more than %d UDP streams", MAX_UDP - 1);
@@ -75,6 +77,7 @@ static void start_stream(struct udp *u)
 
 	enter_netns(u->netns);
 	u->sender = open_socket(SOCK_DGRAM);
+	set_option(u->sender, IPPROTO_IP, IP_TOS, &u->ecn, sizeof(u->ecn));
 	if (connect(u->sender, (struct sockaddr *)&address, sizeof(address)))
 		err(1, "connect to UDP port %d", u->port);
 	u->timer = open_timer(u->interval_ns);

@@ -6,7 +6,7 @@ set -eu
 # shellcheck source=tests/functional/guest/lib.sh
 . "$LAB/lib.sh"
 nobody=65534
-names="libra nrhstcp exp"
+names="libra nrhstcp exp prague"
 tcp=/proc/sys/net/ipv4/tcp
 
 part available
@@ -23,7 +23,8 @@ for name in $names; do
 done
 
 part parameters
-for file in /sys/module/tcp_libra/parameters/* /sys/module/tcp_exp/parameters/*; do
+for file in /sys/module/tcp_libra/parameters/* /sys/module/tcp_exp/parameters/* \
+	/sys/module/tcp_prague/parameters/*; do
 	default=$(cat "$file")
 	for value in 0 1 999 60000 60001 -1 x; do
 		echo $value 2>/dev/null >"$file" || echo "${file##*/} refuses $value"
