@@ -36,6 +36,7 @@ static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 	lane[TC_ZRTT_LANE_L4S] = (struct tc_zrtt_lane_stats) {
 		.packets = l4s->pkts,
 		.bytes = l4s->bytes,
+		.marks = l4s->marks,
 		.drops = l4s->drops,
 		.backlog_packets = l4s->backlog_pkts,
 		.delay_us = l4s->delay_q8 >> ZRTT_DELAY_FRAC,
@@ -43,6 +44,7 @@ static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 	lane[TC_ZRTT_LANE_BULK] = (struct tc_zrtt_lane_stats) {
 		.packets = u64_stats_read(&sch->bstats.packets) - sparse->pkts - l4s->pkts,
 		.bytes = u64_stats_read(&sch->bstats.bytes) - sparse->bytes - l4s->bytes,
+		.marks = stats->ecn_mark - l4s->marks,
 		.drops = stats->drop_mark + stats->drop_limit + stats->drop_late -
 			 sparse->drops - l4s->drops,
 		.backlog_packets = q->backlog_pkts - sparse->backlog_pkts -
@@ -90,10 +92,9 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.flows_marked = table->by_source[ZRTT_RTT_MARK],
 		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
 		.dq_rate64 = zrtt_per_second(q->sent.rate),
+		.l4s_barred = q->vars.l4s.barred,
 	};
 	zrtt_dump_lanes(sch, st.lane);
-	st.l4s_mark = q->l4s.marks;
-	st.l4s_barred = q->vars.l4s.barred;
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

@@ -745,6 +745,7 @@ static void print_lane(const char *name, const struct tc_zrtt_lane_stats *lane)
 	print_string(PRINT_ANY, "name", "  lane %s", name);
 	print_lluint(PRINT_ANY, "packets", " packets %llu", lane->packets);
 	print_lluint(PRINT_ANY, "bytes", " bytes %llu", lane->bytes);
+	print_lluint(PRINT_ANY, "marks", " marks %llu", lane->marks);
 	print_lluint(PRINT_ANY, "drops", " drops %llu", lane->drops);
 	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
 		   lane->backlog_packets);
@@ -752,12 +753,12 @@ static void print_lane(const char *name, const struct tc_zrtt_lane_stats *lane)
 	close_json_object();
 }
 
-static void print_lanes(const struct tc_zrtt_lane_stats *lane, size_t lanes)
+static void print_lanes(const struct tc_zrtt_lane_stats *lane)
 {
-	size_t i;
+	__u32 i;
 
 	open_json_array(PRINT_JSON, "lanes");
-	for (i = 0; i < lanes; i++)
+	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
 		print_lane(zrtt_lanes[i], &lane[i]);
 	close_json_array(PRINT_JSON, NULL);
 }
@@ -770,7 +771,7 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 			     struct rtattr *xstats)
 {
 	struct tc_zrtt_xstats st = {};
-	size_t len, lanes;
+	size_t len;
 
 	if (xstats == NULL)
 		return 0;
@@ -824,16 +825,10 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_nl();
 	print_uint(PRINT_ANY, "memory_used", "  memory_used %u", st.memory_used);
 	print_uint(PRINT_ANY, "limit_now", " limit_now %u", st.limit_now);
+	print_lluint(PRINT_ANY, "l4s_barred", " l4s_barred %llu", st.l4s_barred);
 	/* An older kernel has no lanes, which is not the same as empty ones. */
-	lanes = len < offsetof(struct tc_zrtt_xstats, lane) ? 0 :
-		(len - offsetof(struct tc_zrtt_xstats, lane)) / sizeof(st.lane[0]);
-	if (lanes > TC_ZRTT_LANE_BULK)
-		print_lanes(st.lane, lanes < __TC_ZRTT_LANE_MAX ? lanes : __TC_ZRTT_LANE_MAX);
-	if (len >= offsetof(struct tc_zrtt_xstats, l4s_barred) + sizeof(st.l4s_barred)) {
-		print_nl();
-		print_lluint(PRINT_ANY, "l4s_mark", "  l4s_mark %llu", st.l4s_mark);
-		print_lluint(PRINT_ANY, "l4s_barred", " l4s_barred %llu", st.l4s_barred);
-	}
+	if (len >= offsetof(struct tc_zrtt_xstats, lane) + sizeof(st.lane))
+		print_lanes(st.lane);
 	return 0;
 }
 

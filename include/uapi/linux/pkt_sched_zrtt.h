@@ -169,6 +169,7 @@ enum {
 struct tc_zrtt_lane_stats {
 	__u64 packets;		/* packets that left it for the link */
 	__u64 bytes;		/* their bytes */
+	__u64 marks;		/* of these packets, those that got CE here */
 	__u64 drops;		/* packets dropped, for whatever reason */
 	__u32 backlog_packets;	/* packets in it */
 	__u32 delay_us;		/* smoothed sojourn, microseconds */
@@ -210,9 +211,8 @@ struct tc_zrtt_xstats {
 	__u32 memory_used;	/* bytes of memory of the packets in the queue */
 	__u32 limit_now;	/* packets that fit in at the link's present rate */
 	__u64 dq_rate64;	/* departure rate, bytes per second */
+	__u64 l4s_barred;	/* times that a flow lost the low-latency lane */
 	struct tc_zrtt_lane_stats lane[__TC_ZRTT_LANE_MAX];	/* they sum up to the above */
-	__u64 l4s_mark;		/* packets of ecn_mark that TC_ZRTT_LANE_L4S marked */
-	__u64 l4s_barred;	/* times that a flow lost that lane */
 };
 
 #endif
