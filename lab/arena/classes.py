@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lab.arena.figures import Bout, Figures
+from lab.model.ect1 import SCALABLE
 from lab.model.scenario import Scenario
 
 THICK = 0.3
@@ -46,6 +47,9 @@ CLASSES: dict[str, Callable[[Scenario], bool]] = {
     "steps, traces": lambda s: s.steps != (),
     "join, leave": lambda s: any(s.starts_s) or s.stops_s != (),
     "thin traffic": lambda s: s.thin != (),
+    "scalable flows alone": lambda s: set(s.ccs) <= set(SCALABLE),
+    "scalable and others": lambda s: 0 < len(set(s.ccs) - set(SCALABLE)) < len(s.ccs),
+    "ECT(1) of others": lambda s: bool(s.ect1.ccs or s.ect1.udp),
     "two hops": lambda s: s.hops > 1,
 }
 """A scenario may be of several."""

@@ -50,8 +50,19 @@ OF_RUN = (
            "max-min fair share", "tcp_of_due", _only, ".1%", max, _unless_known),
     Column("thin p99, ms", "sojourn of calls, games, queries and pings, the worst of them",
            "thin_p99_ms", _only, ".2f", min, _unless_known),
+    Column("L4S p99, ms", "sojourn of ECT(1) packets of scalable flows", "l4s_p99_ms",
+           _only, ".2f", min, _unless_known),
+    Column("liar/due", "rate of the best-off sender of ECT(1) that is not scalable, to its max-min "
+           "fair share", "ect1_share", _only, ".2f", min, _unless_known),
 )  # fmt: skip
 
+_L4S = (
+    Column("L4S p99, ms", "sojourn of ECT(1) packets of scalable flows, median of the scenarios",
+           "l4s_p99_ms", median, ".2f", min, _unless_known),
+    Column("most", "of the scenarios", "l4s_p99_ms", max, ".1f", min, _unless_known),
+    Column("liar/due", "rate of the best-off sender of ECT(1) that is not scalable, to its max-min "
+           "fair share, the most of the scenarios", "ect1_share", max, ".2f", min, _unless_known),
+)  # fmt: skip
 _THIN = (
     Column("thin p99, ms", "sojourn of calls, games, queries and pings, the worst of them; median "
            "of the scenarios", "thin_p99_ms", median, ".2f", min, _unless_known),
@@ -92,6 +103,7 @@ OF_QDISC = (
     Column("p95, ms", "median of the scenarios", "sojourn_p95_ms", median, ".1f", min),
     *_OTHERS,
     *_THIN,
+    *_L4S,
 )
 OF_CLASS = (
     Column("Jain, mean", "of the class", "jain", fmean, ".4f"),
@@ -104,6 +116,7 @@ OF_CLASS = (
     _USED_BEHIND,
     *_OTHERS,
     *_THIN,
+    *_L4S,
 )  # fmt: skip
 OF_THIN = (
     Column("mean, ms", "sojourn, median of the scenarios", "mean_ms", median, ".2f"),

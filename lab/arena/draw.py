@@ -16,8 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.arena import cost
+from lab.model.ect1 import SCALABLE, UDP
 from lab.model.grid import FIELDS, Options
-from lab.model.scenario import Scenario
+from lab.model.scenario import Scenario, parse_cc
 from lab.model.thin import Kind, parse_thin
 from lab.net import traffic_spec
 
@@ -49,6 +50,11 @@ THIN = 0.4
 """Of the scenarios have thin traffic, drawn apart so that it changes nothing else,"""
 THIN_SHARE = 0.1
 """and it has at most that share of the link."""
+
+SCALABLE_SHARES = {1.0: 2, 0.5: 3, 0.25: 1}
+"""With --l4s: of the flows that are scalable, and how often. Drawn apart, too."""
+LIARS = 0.25
+"""With --l4s: of the scenarios have senders of ECT(1) that are not entitled to it."""
 
 BUDGET_S = 20.0
 """Of processor time for a run, by lab.arena.cost."""
@@ -342,8 +348,28 @@ def _thin(chance: Chance, rate_bps: float) -> dict[str, Any]:
     return {"thin": ",".join(found)} if found else {}
 
 
-def draw(arena: int, number: int) -> Drawn:
-    """Scenario number NUMBER, from 1 on, of the arena with that seed."""
+def _l4s(chance: Chance, options: Options) -> dict[str, Any]:
+    """Scalable flows in place of some, and liars among the others."""
+    others = parse_cc(options["cc"])
+    share = chance.choices(list(SCALABLE_SHARES), list(SCALABLE_SHARES.values()))[0]
+    (scalable,) = SCALABLE
+    if share == 1:
+        return {"cc": scalable}
+    turns = [name for other in others for name in [scalable] + [other] * round(1 / share - 1)]
+    turns = turns[: scenario_of(options).n_flows]
+    found = {"cc": ("mix:" if len(turns) > 1 else "") + ",".join(turns)}
+    there = dict.fromkeys(name for name in turns if name != scalable)
+    possible = [*(there if options["ecn"] == "on" else ()), *([UDP] if "udp" in options else ())]
+    if possible and chance.happens(LIARS):
+        found["ect1"] = chance.choice(possible)
+    return found
+
+
+def draw(arena: int, number: int, *, l4s: bool = False) -> Drawn:
+    """Scenario number NUMBER, from 1 on, of the arena with that seed.
+
+    With `l4s` it is the same one with scalable flows in it.
+    """
     chance = Chance(f"arena {arena} {number}")
     seed = chance.randrange(1, 1_000_000)
     rate_bps = chance.log_uniform(*RATES_BPS)
@@ -353,4 +379,6 @@ def draw(arena: int, number: int) -> Drawn:
     if thin.happens(THIN):
         slowest = min(phase.rate_bps for phase in scenario_of(options).phases)
         options |= _thin(thin, slowest)
+    if l4s:
+        options |= _l4s(Chance(f"l4s {arena} {number}"), options)
     return Drawn(arena, number, {name: options[name] for name in FIELDS if name in options}, seed)

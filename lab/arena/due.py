@@ -4,26 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
-
-
-def max_min(capacity: float, demands: Sequence[float]) -> list[float]:
-    """What each demand gets: none is given more than it asks for, and none of the others
-    could get more without one getting less that has no more than it.
-
-    Capacity and demands in one unit; math.inf asks for all there is.
-    """
-    given = [0.0] * len(demands)
-    left, waiting = capacity, len(demands)
-    for index in sorted(range(len(demands)), key=demands.__getitem__):
-        given[index] = min(demands[index], left / waiting)
-        left -= given[index]
-        waiting -= 1
-    return given
 
 
 def _until(moment: float | None) -> float:

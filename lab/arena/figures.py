@@ -46,6 +46,10 @@ class Figures:
     """What TCP got to what it was due beside UDP; nan if no UDP asks for more than its share."""
     thin: tuple[ThinResult, ...] = ()
     """Calls, games, queries, pings: those of them that there are."""
+    l4s_p99_ms: float = math.nan
+    """Sojourn of ECT(1) packets of scalable flows."""
+    ect1_share: float = math.nan
+    """Rate of the best-off sender of ECT(1) that is not scalable, to its due share."""
     jain_lead: float = math.nan
     """Jain's index less that of the better rival: below 0 if behind."""
     utilisation_lead: float = math.nan
@@ -87,6 +91,8 @@ def of_run(number: int, point: Point, row: Row) -> Figures:
         reverse_mbps=row.reverse_mean_mbps,
         tcp_of_due=row.tcp_share / due.tcp if due.contested and due.tcp else math.nan,
         thin=tuple(row.thin_classes),
+        l4s_p99_ms=row.l4s_p99_ms,
+        ect1_share=row.ect1_share,
     )
 
 

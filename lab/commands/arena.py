@@ -40,6 +40,10 @@ def add(commands: Commands) -> None:
                    "dualpi2")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml",
                    help="kernel of the guests")  # fmt: skip
+    p.add_argument("--l4s", action="store_true",
+                   help="all or some of the flows of each scenario are scalable (prague), and in "
+                   "some scenarios others send as ECT(1), too; the scenarios are otherwise the "
+                   "same")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=Shard.parse, default=Shard(), metavar="I/N",
@@ -60,7 +64,8 @@ def add(commands: Commands) -> None:
 
 def _path(args: argparse.Namespace) -> Path:
     shard = f"-{args.shard.index}of{args.shard.count}" if args.shard.count > 1 else ""
-    return args.output or Path("out") / "arena" / f"{args.seed}{shard}.csv"
+    l4s = "-l4s" if args.l4s else ""
+    return args.output or Path("out") / "arena" / f"{args.seed}{l4s}{shard}.csv"
 
 
 def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row], int]:
@@ -81,8 +86,9 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
 
 
 def _arena(args: argparse.Namespace) -> int:
-    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel)
-    wanted = plan(args.seed, numbers(args.count, args.shard, args.only), qdiscs, args.kernel)
+    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel, l4s=args.l4s)
+    chosen = numbers(args.count, args.shard, args.only)
+    wanted = plan(args.seed, chosen, qdiscs, args.kernel, l4s=args.l4s)
     if args.list:
         print(report.scenarios(wanted))
         return 0

@@ -168,6 +168,11 @@ def _print_result(done: Result) -> None:
             f"{thin.name:>6}  sojourn {thin.mean_ms:.2f} ms, p95 {thin.p95_ms:.2f} ms, p99"
             f" {thin.p99_ms:.2f} ms, max {thin.max_ms:.2f} ms; {thin.lost} of {thin.sent} lost"
         )
+    for ecn in done.ecn_classes:
+        print(
+            f"{ecn.name:>7}  {ecn.mbps:.3f} Mbit/s, sojourn {ecn.mean_ms:.2f} ms, p95"
+            f" {ecn.p95_ms:.2f} ms, p99 {ecn.p99_ms:.2f} ms, max {ecn.max_ms:.2f} ms"
+        )
     if done.short_flows:
         _print_short_flows(done.short_flows)
     if len(done.queues) > 1:

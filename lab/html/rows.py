@@ -87,6 +87,7 @@ def _of_run(run: report.Run, name: str) -> Row:
         "retransmits": sum(flow.retransmits for flow in result.flows),
         "goodputs_mbps": ";".join(f"{flow.goodput_mbps:.6g}" for flow in result.flows),
         "thin": ";".join(thin.packed() for thin in result.thin),
+        "ecn_classes": ";".join(ecn.packed() for ecn in result.ecn_classes),
         "release": result.kernel,
         "extra": _crossing(result),
     }

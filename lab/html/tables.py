@@ -96,6 +96,12 @@ COLUMNS = (
            "them in the worst run", "thin_p99_ms", max, ".2f", min, _nothing),
     Column("thin lost", "share of them that was lost, likewise", "thin_loss", max, ".1%", min,
            _nothing),
+    Column("L4S p99, ms", "time in the queue of ECT(1) packets of senders entitled to it; the "
+           "worst run", "l4s_p99_ms", max, ".2f", min, _nothing),
+    Column("classic, ms", "mean time in the queue of other packets, where there are ECT(1) ones; "
+           "the worst run", "classic_mean_ms", max, ".1f", min, _nothing),
+    Column("ECT(1) liar", "rate of the best-off sender of ECT(1) that is not entitled to it, to "
+           "its fair share; the worst run", "ect1_share", max, ".2f", min, _nothing),
     Column("marks", "packets marked with CE, mean of the runs",
            "marks", fmean, ".0f"),
     Column("drops", "packets dropped, mean of the runs",

@@ -12,6 +12,7 @@ enum {
 	TCA_METER_RESET,	/* u8, 1: forget everything counted so far */
 	TCA_METER_POLL,		/* u8, 1: ask the child once more when it is empty */
 	TCA_METER_REHASH,	/* u8, 1: have each packet hashed again */
+	TCA_METER_LIAR,		/* u32, destination port whose ECT(1) is METER_LIAR */
 	__TCA_METER_MAX,
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)
@@ -23,8 +24,22 @@ enum {
 #define METER_THIN_NET		0x0a040000U
 #define METER_THIN_CLASSES	4
 
-/* One class of thin traffic: packets that came since the last reset. */
-struct tc_meter_thin {
+/*
+ * Classes of all traffic by what a packet had in its ECN field when it came; one that was
+ * CE then belongs to the class of the last packet of its destination port that was not.
+ */
+enum {
+	METER_CLASSIC,		/* Not-ECT or ECT(0) */
+	METER_L4S,		/* ECT(1) */
+	METER_LIAR,		/* ECT(1), of a port that TCA_METER_LIAR named */
+	METER_ECN_CLASSES,
+};
+
+/*
+ * One class of traffic: packets that came since the last reset. Of thin traffic, a packet
+ * is never split; otherwise "packets" count the segments of a GSO packet one by one.
+ */
+struct tc_meter_part {
 	__u64 packets_in;	/* packets offered to the child */
 	__u64 packets_out;	/* of these, packets the child let go */
 	__u64 bytes_out;	/* bytes, link-layer headers counted */
@@ -48,7 +63,8 @@ struct tc_meter_xstats {
 	__u32 p95_us;		/* as above */
 	__u32 p99_us;		/* as above */
 	__u32 max_us;		/* sojourn, microseconds */
-	struct tc_meter_thin thin[METER_THIN_CLASSES];
+	struct tc_meter_part thin[METER_THIN_CLASSES];
+	struct tc_meter_part ecn[METER_ECN_CLASSES];
 };
 
 #endif

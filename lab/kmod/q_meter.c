@@ -3,7 +3,7 @@
  * q_meter: lets tc(8) add, reset and show the laboratory's meter.
  *
  *	tc qdisc add dev DEV parent ID meter
- *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ]
+ *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -31,6 +31,16 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr8(n, room, TCA_METER_POLL, 1);
 		} else if (!strcmp(*argv, "rehash")) {
 			addattr8(n, room, TCA_METER_REHASH, 1);
+		} else if (!strcmp(*argv, "liar") && argc > 1) {
+			__u32 port;
+
+			argc--;
+			argv++;
+			if (get_u32(&port, *argv, 0)) {
+				fprintf(stderr, "meter: no port: \"%s\"\n", *argv);
+				return -1;
+			}
+			addattr32(n, room, TCA_METER_LIAR, port);
 		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();
@@ -46,20 +56,18 @@ static int meter_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *
 	return 0;
 }
 
-static void meter_print_thin(const struct tc_meter_thin *thin)
+static void meter_print_parts(const char *name, const struct tc_meter_part *part, int parts)
 {
-	int i;
-
-	open_json_array(PRINT_JSON, "thin");
-	for (i = 0; i < METER_THIN_CLASSES; i++, thin++) {
+	open_json_array(PRINT_JSON, name);
+	for (; parts; parts--, part++) {
 		open_json_object(NULL);
-		print_lluint(PRINT_JSON, "packets_in", NULL, thin->packets_in);
-		print_lluint(PRINT_JSON, "packets_out", NULL, thin->packets_out);
-		print_lluint(PRINT_JSON, "bytes_out", NULL, thin->bytes_out);
-		print_lluint(PRINT_JSON, "mean_ns", NULL, thin->mean_ns);
-		print_uint(PRINT_JSON, "p95_us", NULL, thin->p95_us);
-		print_uint(PRINT_JSON, "p99_us", NULL, thin->p99_us);
-		print_uint(PRINT_JSON, "max_us", NULL, thin->max_us);
+		print_lluint(PRINT_JSON, "packets_in", NULL, part->packets_in);
+		print_lluint(PRINT_JSON, "packets_out", NULL, part->packets_out);
+		print_lluint(PRINT_JSON, "bytes_out", NULL, part->bytes_out);
+		print_lluint(PRINT_JSON, "mean_ns", NULL, part->mean_ns);
+		print_uint(PRINT_JSON, "p95_us", NULL, part->p95_us);
+		print_uint(PRINT_JSON, "p99_us", NULL, part->p99_us);
+		print_uint(PRINT_JSON, "max_us", NULL, part->max_us);
 		close_json_object();
 	}
 	close_json_array(PRINT_JSON, NULL);
@@ -88,7 +96,8 @@ static int meter_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_uint(PRINT_ANY, "p95_us", " p95 %uus", st.p95_us);
 	print_uint(PRINT_ANY, "p99_us", " p99 %uus", st.p99_us);
 	print_uint(PRINT_ANY, "max_us", " max %uus", st.max_us);
-	meter_print_thin(st.thin);
+	meter_print_parts("thin", st.thin, METER_THIN_CLASSES);
+	meter_print_parts("ecn", st.ecn, METER_ECN_CLASSES);
 	return 0;
 }
 

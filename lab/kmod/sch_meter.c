@@ -20,7 +20,9 @@
  * comes from, which no router would know: to tell flows apart as one does, by addresses
  * and ports, the child must not see it.
  *
- * Thin traffic, known by its source address, is measured by class, too.
+ * Thin traffic, known by its source address, is measured by class, too, and all traffic by
+ * the ECN field with which it came. The child may change that field, so the class is in the
+ * low bits of the time stamp: a sojourn is off by 3 ns at most.
  *
  * A forwarded packet arrives with an empty time stamp and leaves with one.
  */
@@ -38,8 +40,10 @@
 #define METER_RANGE_US		4000000U	/* longer sojourns fall in the last one */
 #define METER_BUCKETS		(METER_RANGE_US / METER_BUCKET_US)
 
-#define METER_THIN_BUCKET_US	20U		/* a frame at 100 Mbit/s takes 121 us */
-#define METER_THIN_BUCKETS	(METER_RANGE_US / METER_THIN_BUCKET_US)
+#define METER_PART_BUCKET_US	20U		/* a frame at 100 Mbit/s takes 121 us */
+#define METER_PART_BUCKETS	(METER_RANGE_US / METER_PART_BUCKET_US)
+
+#define METER_ECN_CLASS		3LL		/* mask of the class in the time stamp */
 
 #define METER_FLOWS		4096U		/* power of two */
 
@@ -50,21 +54,25 @@
  * struct meter_flow - what left of one flow
  * @bstats:	packets, segments counted one by one, and bytes
  * @ce:		packets with CE
+ * @liar:	its ECT(1) is METER_LIAR
+ * @class:	of its last packet that was not CE when it came
  */
 struct meter_flow {
 	struct gnet_stats_basic_sync	bstats;
 	u32				ce;
+	bool				liar;
+	u8				class;
 };
 
 /**
- * struct meter_thin - one class of thin traffic: packets that came since the last reset
- * @histogram:	packets per sojourn of METER_THIN_BUCKET_US
+ * struct meter_part - one class of traffic: packets that came since the last reset
+ * @histogram:	packets per sojourn of METER_PART_BUCKET_US
  * @stats:	counters; its mean and percentiles are filled in when dumped
  * @sum_ns:	sum of their sojourns, nanoseconds
  */
-struct meter_thin {
+struct meter_part {
 	u32			*histogram;
-	struct tc_meter_thin	stats;
+	struct tc_meter_part	stats;
 	u64			sum_ns;
 };
 
@@ -74,6 +82,7 @@ struct meter_thin {
  * @histogram:	packets per sojourn of METER_BUCKET_US
  * @flows:	METER_FLOWS of them
  * @thin:	the classes of thin traffic
+ * @ecn:	the classes by the ECN field
  * @since:	the last reset
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
@@ -84,7 +93,8 @@ struct meter_sched_data {
 	struct Qdisc		*child;
 	u32			*histogram;
 	struct meter_flow	*flows;
-	struct meter_thin	thin[METER_THIN_CLASSES];
+	struct meter_part	thin[METER_THIN_CLASSES];
+	struct meter_part	ecn[METER_ECN_CLASSES];
 	ktime_t			since;
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
@@ -96,6 +106,7 @@ static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_POLL] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_REHASH] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_METER_LIAR] = { .type = NLA_U32 },
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -103,20 +114,29 @@ static u32 meter_segments(const struct sk_buff *skb)
 	return max_t(u32, skb_shinfo(skb)->gso_segs, 1);
 }
 
-static bool meter_is_ce(struct sk_buff *skb)
+static u8 meter_ecn(struct sk_buff *skb)
 {
 	switch (skb_protocol(skb, true)) {
 	case htons(ETH_P_IP):
 		if (!pskb_network_may_pull(skb, sizeof(struct iphdr)))
-			return false;
-		return INET_ECN_is_ce(ip_hdr(skb)->tos);
+			return INET_ECN_NOT_ECT;
+		return ip_hdr(skb)->tos & INET_ECN_MASK;
 	case htons(ETH_P_IPV6):
 		if (!pskb_network_may_pull(skb, sizeof(struct ipv6hdr)))
-			return false;
-		return INET_ECN_is_ce(ipv6_get_dsfield(ipv6_hdr(skb)));
+			return INET_ECN_NOT_ECT;
+		return ipv6_get_dsfield(ipv6_hdr(skb)) & INET_ECN_MASK;
 	default:
-		return false;
+		return INET_ECN_NOT_ECT;
 	}
+}
+
+static u8 meter_ecn_class(struct meter_flow *flow, u8 ecn)
+{
+	if (ecn == INET_ECN_ECT_1)
+		flow->class = flow->liar ? METER_LIAR : METER_L4S;
+	else if (ecn != INET_ECN_CE)
+		flow->class = METER_CLASSIC;
+	return flow->class;
 }
 
 static struct meter_flow *meter_flow_of(struct meter_sched_data *q,
@@ -129,7 +149,7 @@ static struct meter_flow *meter_flow_of(struct meter_sched_data *q,
 }
 
 /* NULL: not thin traffic. */
-static struct meter_thin *meter_thin_of(struct meter_sched_data *q, struct sk_buff *skb)
+static struct meter_part *meter_thin_of(struct meter_sched_data *q, struct sk_buff *skb)
 {
 	u32 class;
 
@@ -140,19 +160,16 @@ static struct meter_thin *meter_thin_of(struct meter_sched_data *q, struct sk_bu
 	return class < METER_THIN_CLASSES ? &q->thin[class] : NULL;
 }
 
-static void meter_count_thin(struct meter_sched_data *q, struct sk_buff *skb,
+static void meter_count_part(struct meter_part *part, const struct sk_buff *skb, u32 segments,
 			     u64 sojourn_ns, u32 sojourn_us)
 {
-	u32 bucket = min(sojourn_us / METER_THIN_BUCKET_US, METER_THIN_BUCKETS - 1);
-	struct meter_thin *thin = meter_thin_of(q, skb);
+	u32 bucket = min(sojourn_us / METER_PART_BUCKET_US, METER_PART_BUCKETS - 1);
 
-	if (!thin || ktime_before(skb->tstamp, q->since))
-		return;
-	thin->histogram[bucket]++;
-	thin->sum_ns += sojourn_ns;
-	thin->stats.packets_out++;
-	thin->stats.bytes_out += qdisc_pkt_len(skb);
-	thin->stats.max_us = max(thin->stats.max_us, sojourn_us);
+	part->histogram[bucket] += segments;
+	part->sum_ns += segments * sojourn_ns;
+	part->stats.packets_out += segments;
+	part->stats.bytes_out += qdisc_pkt_len(skb);
+	part->stats.max_us = max(part->stats.max_us, sojourn_us);
 }
 
 static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
@@ -161,6 +178,7 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	u32 sojourn_us = min_t(u64, div_u64(sojourn_ns, NSEC_PER_USEC), U32_MAX);
 	u32 bucket = min(sojourn_us / METER_BUCKET_US, METER_BUCKETS - 1);
 	struct meter_flow *flow = meter_flow_of(q, skb);
+	struct meter_part *thin = meter_thin_of(q, skb);
 	u32 segments = meter_segments(skb);
 
 	q->histogram[bucket] += segments;
@@ -169,11 +187,16 @@ static void meter_count_out(struct meter_sched_data *q, struct sk_buff *skb)
 	q->stats.packets_out += segments;
 	q->stats.bytes_out += qdisc_pkt_len(skb);
 	_bstats_update(&flow->bstats, qdisc_pkt_len(skb), segments);
-	if (meter_is_ce(skb)) {
+	if (meter_ecn(skb) == INET_ECN_CE) {
 		q->stats.ce_out += segments;
 		flow->ce += segments;
 	}
-	meter_count_thin(q, skb, sojourn_ns, sojourn_us);
+	if (ktime_before(skb->tstamp, q->since))
+		return;
+	meter_count_part(&q->ecn[skb->tstamp & METER_ECN_CLASS], skb, segments, sojourn_ns,
+			 sojourn_us);
+	if (thin)
+		meter_count_part(thin, skb, segments, sojourn_ns, sojourn_us);
 }
 
 static void meter_poll(struct meter_sched_data *q)
@@ -187,17 +210,20 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct meter_sched_data *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
-	struct meter_thin *thin = meter_thin_of(q, skb);
+	struct meter_part *thin = meter_thin_of(q, skb);
 	u32 segments = meter_segments(skb);
+	u8 ecn = meter_ecn(skb);
+	u8 class = meter_ecn_class(meter_flow_of(q, skb), ecn);
 	int ret;
 
 	q->stats.packets_in += segments;
 	q->stats.bytes_in += len;
-	if (meter_is_ce(skb))
+	if (ecn == INET_ECN_CE)
 		q->stats.ce_in += segments;
+	q->ecn[class].stats.packets_in += segments;
 	if (thin)
-		thin->stats.packets_in++;
-	skb->tstamp = ktime_get();
+		thin->stats.packets_in += segments;
+	skb->tstamp = (ktime_get() & ~METER_ECN_CLASS) | class;
 	if (q->rehash)
 		skb_clear_hash(skb);
 
@@ -232,6 +258,13 @@ static struct sk_buff *meter_dequeue(struct Qdisc *sch)
 	return skb;
 }
 
+static void meter_forget_part(struct meter_part *part)
+{
+	memset(part->histogram, 0, METER_PART_BUCKETS * sizeof(*part->histogram));
+	memset(&part->stats, 0, sizeof(part->stats));
+	part->sum_ns = 0;
+}
+
 static void meter_forget(struct meter_sched_data *q)
 {
 	u32 i;
@@ -243,14 +276,12 @@ static void meter_forget(struct meter_sched_data *q)
 	memset(q->histogram, 0, METER_BUCKETS * sizeof(*q->histogram));
 	memset(&q->stats, 0, sizeof(q->stats));
 	q->sum_ns = 0;
-	for (i = 0; i < METER_THIN_CLASSES; i++) {
-		struct meter_thin *thin = &q->thin[i];
-
-		memset(thin->histogram, 0, METER_THIN_BUCKETS * sizeof(*thin->histogram));
-		memset(&thin->stats, 0, sizeof(thin->stats));
-		thin->sum_ns = 0;
-	}
-	q->since = ktime_get();
+	for (i = 0; i < METER_THIN_CLASSES; i++)
+		meter_forget_part(&q->thin[i]);
+	for (i = 0; i < METER_ECN_CLASSES; i++)
+		meter_forget_part(&q->ecn[i]);
+	/* a packet may come in the same instant */
+	q->since = ktime_get() & ~METER_ECN_CLASS;
 }
 
 static int meter_change(struct Qdisc *sch, struct nlattr *opt,
@@ -271,8 +302,16 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 		q->poll = true;
 	if (tb[TCA_METER_REHASH])
 		q->rehash = true;
+	if (tb[TCA_METER_LIAR])
+		q->flows[nla_get_u32(tb[TCA_METER_LIAR]) & (METER_FLOWS - 1)].liar = true;
 	sch_tree_unlock(sch);
 	return 0;
+}
+
+static bool meter_make_part(struct meter_part *part)
+{
+	part->histogram = kvcalloc(METER_PART_BUCKETS, sizeof(*part->histogram), GFP_KERNEL);
+	return part->histogram;
 }
 
 static int meter_init(struct Qdisc *sch, struct nlattr *opt,
@@ -286,11 +325,12 @@ static int meter_init(struct Qdisc *sch, struct nlattr *opt,
 	q->flows = kvcalloc(METER_FLOWS, sizeof(*q->flows), GFP_KERNEL);
 	if (!q->histogram || !q->flows)
 		return -ENOMEM;	/* the core calls destroy() */
-	for (i = 0; i < METER_THIN_CLASSES; i++) {
-		q->thin[i].histogram = kvcalloc(METER_THIN_BUCKETS, sizeof(u32), GFP_KERNEL);
-		if (!q->thin[i].histogram)
+	for (i = 0; i < METER_THIN_CLASSES; i++)
+		if (!meter_make_part(&q->thin[i]))
 			return -ENOMEM;
-	}
+	for (i = 0; i < METER_ECN_CLASSES; i++)
+		if (!meter_make_part(&q->ecn[i]))
+			return -ENOMEM;
 	meter_forget(q);
 	return 0;
 }
@@ -310,6 +350,8 @@ static void meter_destroy(struct Qdisc *sch)
 	qdisc_put(q->child);
 	for (i = 0; i < METER_THIN_CLASSES; i++)
 		kvfree(q->thin[i].histogram);
+	for (i = 0; i < METER_ECN_CLASSES; i++)
+		kvfree(q->ecn[i].histogram);
 	kvfree(q->flows);
 	kvfree(q->histogram);
 }
@@ -343,24 +385,24 @@ static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
 }
 
 /* Of the last bucket, which has no upper edge, and of the longest: the longest. */
-static u32 meter_thin_percentile_us(const struct meter_thin *thin, u32 per_mille)
+static u32 meter_part_percentile_us(const struct meter_part *part, u32 per_mille)
 {
-	u32 edge = meter_percentile(thin->histogram, METER_THIN_BUCKETS,
-				    thin->stats.packets_out, per_mille);
+	u32 edge = meter_percentile(part->histogram, METER_PART_BUCKETS,
+				    part->stats.packets_out, per_mille);
 
-	if (edge == METER_THIN_BUCKETS)
-		return thin->stats.max_us;
-	return min(edge * METER_THIN_BUCKET_US, thin->stats.max_us);
+	if (edge == METER_PART_BUCKETS)
+		return part->stats.max_us;
+	return min(edge * METER_PART_BUCKET_US, part->stats.max_us);
 }
 
-static void meter_fill_thin(const struct meter_thin *thin, struct tc_meter_thin *st)
+static void meter_fill_part(const struct meter_part *part, struct tc_meter_part *st)
 {
-	*st = thin->stats;
+	*st = part->stats;
 	if (!st->packets_out)
 		return;
-	st->mean_ns = div64_u64(thin->sum_ns, st->packets_out);
-	st->p95_us = meter_thin_percentile_us(thin, 950);
-	st->p99_us = meter_thin_percentile_us(thin, 990);
+	st->mean_ns = div64_u64(part->sum_ns, st->packets_out);
+	st->p95_us = meter_part_percentile_us(part, 950);
+	st->p99_us = meter_part_percentile_us(part, 990);
 }
 
 static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
@@ -377,7 +419,9 @@ static int meter_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st.p95_us = meter_percentile_us(q, 950);
 	st.p99_us = meter_percentile_us(q, 990);
 	for (i = 0; i < METER_THIN_CLASSES; i++)
-		meter_fill_thin(&q->thin[i], &st.thin[i]);
+		meter_fill_part(&q->thin[i], &st.thin[i]);
+	for (i = 0; i < METER_ECN_CLASSES; i++)
+		meter_fill_part(&q->ecn[i], &st.ecn[i]);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }

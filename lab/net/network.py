@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Link, Scenario
 from lab.model.units import format_ms
 from lab.model.wire import FRAME_BYTES
@@ -239,6 +240,7 @@ def ect1_lines(scenario: Scenario) -> list[str]:
 
     Linux' TCP marks its data ECT(0), whatever the congestion control. SYNs and ACKs that
     are Not-ECT stay so. The rule is at both ends: with Accurate ECN, ACKs are ECT, too.
+    A SYN that is lost must not leave a flow without ECN.
     """
     ends = [host.name for host in hosts(scenario) if host.rtt_ms is not None]
     receivers = {behind(scenario, host.last_hop) for host in hosts(scenario)}
@@ -249,6 +251,7 @@ def ect1_lines(scenario: Scenario) -> list[str]:
         line
         for end in [*ends, *sorted(receivers)]
         for line in (
+            f"ip netns exec {end} sysctl -qw net.ipv4.tcp_ecn_fallback=0",
             f"tc -n {end} -batch - <<-'END'",
             "qdisc add dev eth0 clsact",
             f"filter add dev eth0 egress prio 1 protocol ip handle {ECT1_MARK} fw"
@@ -266,6 +269,15 @@ def netem(verb: str, host: Host, delay_ms: float) -> str:
     return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
 
 
+def _liars(scenario: Scenario) -> list[int]:
+    """Ports of what is ECT(1) and not entitled to it; of short flows, only if all are."""
+    ports = [flow.port for flow in scenario.all_flows if flow.lies]
+    if scenario.ect1.udp:
+        ports += [UDP_PORT + index for index in range(len(scenario.udp))]
+    short = {scenario.ect1.lies(cc) for cc in map(scenario.background_cc_of, range(len(scenario.cc)))}
+    return ports + ([SHORT_PORT] if scenario.churn and short == {True} else [])
+
+
 def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
     """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
     near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
@@ -281,7 +293,11 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         f" {shlex.join(scenario.qdisc_words)}{own}",
         *[
             f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
-            for word, wanted in (("poll", queue.wire), ("rehash", bool(scenario.spoof)))
+            for word, wanted in (
+                ("poll", queue.wire),
+                ("rehash", bool(scenario.spoof)),
+                *((f"liar {port}", True) for port in _liars(scenario)),
+            )
             if wanted
         ],
         *[

@@ -125,6 +125,11 @@ class QueueReadings:
         reading: dict[str, int] = self.meter.end["thin"][number]
         return reading
 
+    def ecn(self, number: int) -> dict[str, int]:
+        """What the meter says of a class by the ECN field."""
+        reading: dict[str, int] = self.meter.end["ecn"][number]
+        return reading
+
     def left_mbps(self, seconds: float) -> float:
         """Rate of what left the queue."""
         return self.meter.delta("bytes_out") * 8 / seconds / 1e6

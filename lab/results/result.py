@@ -12,6 +12,7 @@ from typing import Any
 
 from lab.engines.job import GuestError, GuestOutput
 from lab.model.churn import Completion, ShortFlows, by_size
+from lab.model.ect1 import EcnClass, EcnResult
 from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Flow, Scenario
 from lab.model.spoof import Spoof, SpoofResult
@@ -106,6 +107,8 @@ class Result:
     spoof: list[SpoofResult] = field(default_factory=list)
     thin: list[ThinResult] = field(default_factory=list)
     """Classes of thin traffic."""
+    ecn_classes: list[EcnResult] = field(default_factory=list)
+    """All traffic by the ECN field with which it came; empty if none was ECT(1)."""
     short_flows: ShortFlows | None = None
     cross: list[FlowResult] = field(default_factory=list)
     """Flows that cross one router only."""
@@ -163,7 +166,7 @@ class Result:
 
 _LISTS: dict[str, type] = {
     "flows": FlowResult, "cross": FlowResult, "reverse": FlowResult, "phases": PhaseResult,
-    "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult,
+    "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult, "ecn_classes": EcnResult,
 }  # fmt: skip
 
 
@@ -244,6 +247,29 @@ def _thin(thin: Thin, hops: Sequence[QueueReadings], seconds: float) -> ThinResu
     )
 
 
+def _ecn(ecn: EcnClass, hops: Sequence[QueueReadings], seconds: float) -> EcnResult:
+    """A class, from the readings of all queues that it crosses."""
+    of_hops = [queue.ecn(ecn.number) for queue in hops]
+    worst = max(of_hops, key=lambda reading: reading["p99_us"])
+    return EcnResult(
+        name=ecn.value,
+        sent=of_hops[0]["packets_in"],
+        mbps=of_hops[-1]["bytes_out"] * 8 / seconds / 1e6,
+        mean_ms=worst["mean_ns"] / 1e6,
+        p95_ms=worst["p95_us"] / 1000,
+        p99_ms=worst["p99_us"] / 1000,
+        max_ms=worst["max_us"] / 1000,
+    )
+
+
+def _ecn_classes(scenario: Scenario, hops: Sequence[QueueReadings],
+                 seconds: float) -> list[EcnResult]:  # fmt: skip
+    if not scenario.ect1_tcp and not scenario.ect1.udp:
+        return []
+    found = [_ecn(ecn, hops, seconds) for ecn in EcnClass]
+    return [one for one in found if one.sent]
+
+
 def _used_mbps(scenario: Scenario, flows: Sequence[FlowResult], others_mbps: float) -> float:
     """Rate received across the least used router."""
     everywhere = sum(flow.wire_mbps for flow in flows if not flow.hop) + others_mbps
@@ -278,6 +304,10 @@ def _flow_problems(scenario: Scenario, flows: list[FlowResult]) -> list[str]:
     starved = [f"{i} ({f.starved:.0%})" for i, f in enumerate(flows) if f.starved > STARVED_MAX]
     planned = scenario.all_flows
     wrong = [str(i) for i, flow in enumerate(flows) if flow.ecn and not planned[i].ecn]
+    deaf = [
+        str(i) for i, flow in enumerate(flows)
+        if planned[i].ect1 and flow.goodput_mbps and not flow.ecn
+    ]  # fmt: skip
     problems = []
     if not any(flow.goodput_mbps for flow in flows):
         problems.append("no flow received anything")
@@ -285,6 +315,8 @@ def _flow_problems(scenario: Scenario, flows: list[FlowResult]) -> list[str]:
         problems.append(f"flows held back by a buffer of an end: {', '.join(starved)}")
     if wrong:
         problems.append(f"flows with ECN that should have none: {', '.join(wrong)}")
+    if deaf:
+        problems.append(f"flows without ECN that should be ECT(1): {', '.join(deaf)}")
     return problems
 
 
@@ -395,6 +427,7 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         udp=udp,
         spoof=_spoof(scenario.spoof, traffic, flows),
         thin=thin,
+        ecn_classes=_ecn_classes(scenario, of_queues[: scenario.hops], seconds),
         short_flows=short,
         cross=bulk[n_long:n_forward],
         reverse=bulk[n_forward:],

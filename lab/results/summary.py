@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from statistics import fmean, median
 
+from lab.model.ect1 import EcnResult
 from lab.model.grid import Sweep, Target
 from lab.model.thin import ThinResult
 from lab.output import text_table
@@ -23,7 +24,8 @@ LEFT_COLUMNS = 2
 THIN_HEAD = (
     "cell", "qdisc", "class", "sent", "lost", "sojourn mean", "p95 worst", "p99 worst", "max",
 )  # fmt: skip
-THIN_LEFT_COLUMNS = 3
+ECN_HEAD = ("cell", "qdisc", "class", "Mbit/s", "sojourn mean", "p95 worst", "p99 worst", "max")
+CLASS_LEFT_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -120,13 +122,34 @@ def _thin_lines(groups: Groups) -> list[tuple[str, ...]]:
     return lines
 
 
-def _thin(groups: Groups, *, markdown: bool) -> list[str]:
-    """The table of thin traffic; nothing if there is none."""
-    lines = _thin_lines(groups)
+def _ecn_lines(groups: Groups) -> list[tuple[str, ...]]:
+    """A line for each class by the ECN field, over the seeds of a cell and qdisc."""
+    lines = []
+    for key, rows in sorted(groups.items(), key=_order):
+        classes: dict[str, list[EcnResult]] = {}
+        for ecn in chain.from_iterable(row.ecn_results for row in rows):
+            classes.setdefault(ecn.name, []).append(ecn)
+        lines += [
+            (
+                key.cell, key.qdisc, name,
+                f"{fmean(ecn.mbps for ecn in own):.2f}",
+                f"{fmean(ecn.mean_ms for ecn in own):.2f} ms",
+                f"{max(ecn.p95_ms for ecn in own):.2f} ms",
+                f"{max(ecn.p99_ms for ecn in own):.2f} ms",
+                f"{max(ecn.max_ms for ecn in own):.2f} ms",
+            )
+            for name, own in classes.items()
+        ]  # fmt: skip
+    return lines
+
+
+def _of_classes(head: tuple[str, ...], lines: list[tuple[str, ...]], *,
+                markdown: bool) -> list[str]:  # fmt: skip
+    """A table of classes of traffic; nothing if there are none."""
     if not lines:
         return []
     form = text_table.markdown if markdown else text_table.aligned
-    return [*form([THIN_HEAD, *lines], THIN_LEFT_COLUMNS), ""]
+    return [*form([head, *lines], CLASS_LEFT_COLUMNS), ""]
 
 
 def render(rows: Sequence[Row], *, markdown: bool) -> str:
@@ -140,7 +163,9 @@ def render(rows: Sequence[Row], *, markdown: bool) -> str:
         revisions = ", ".join(dict.fromkeys(row.revision for row in used))
         note = f"{len(used)} runs on Linux {releases} ({kernel}), git {revisions}"
         parts += [*(_markdown(own) if markdown else _plain(own)), ""]
-        parts += [*_thin(own, markdown=markdown), note, ""]
+        parts += _of_classes(THIN_HEAD, _thin_lines(own), markdown=markdown)
+        parts += _of_classes(ECN_HEAD, _ecn_lines(own), markdown=markdown)
+        parts += [note, ""]
     return "\n".join(parts).rstrip()
 
 

@@ -16,7 +16,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, astuple, dataclass, fields
 from pathlib import Path
+from statistics import fmean
 
+from lab.model.ect1 import SCALABLE, EcnClass, EcnResult
 from lab.model.scenario import parse_cc
 from lab.model.thin import Kind, ThinResult
 from lab.results.result import jain
@@ -34,6 +36,16 @@ def _p99_of(kind: Kind) -> property:
         return max(found, default=math.nan)
 
     return property(p99_ms)
+
+
+def _of_ecn(ecn: EcnClass, figure: str) -> property:
+    """A figure of the sojourn of a class by the ECN field; nan if there is none."""
+
+    def value_ms(row: Row) -> float:
+        found = [getattr(one, figure) for one in row.ecn_results if one.name == ecn]
+        return max(found, default=math.nan)
+
+    return property(value_ms)
 
 
 @dataclass(frozen=True)
@@ -110,11 +122,43 @@ class Row:
     thin: str = ""
     """Of each class of thin traffic, separated by semicolons: its name, streams, packets sent and
     lost, Mbit/s, sojourn (mean, p95, p99, max, ms), separated by colons."""
+    ecn_classes: str = ""
+    """Of each class by the ECN field, separated by semicolons: its name, packets sent, Mbit/s,
+    sojourn (mean, p95, p99, max, ms), separated by colons; empty if nothing was ECT(1)."""
+    ect1_share: float = math.nan
+    """Of those that send as ECT(1) without being entitled to: the rate of the best-off, to its
+    max-min fair share; nan if there are none."""
 
     voip_p99_ms = _p99_of(Kind.VOIP)
     game_p99_ms = _p99_of(Kind.GAME)
     dns_p99_ms = _p99_of(Kind.DNS)
     ping_p99_ms = _p99_of(Kind.PING)
+
+    l4s_mean_ms = _of_ecn(EcnClass.L4S, "mean_ms")
+    l4s_p99_ms = _of_ecn(EcnClass.L4S, "p99_ms")
+    classic_mean_ms = _of_ecn(EcnClass.CLASSIC, "mean_ms")
+    classic_p99_ms = _of_ecn(EcnClass.CLASSIC, "p99_ms")
+
+    @property
+    def ecn_results(self) -> list[EcnResult]:
+        """The classes by the ECN field."""
+        return [EcnResult.unpacked(word) for word in self.ecn_classes.split(";") if word]
+
+    @property
+    def scalable_share(self) -> float:
+        """Mean goodput of the flows whose congestion control is scalable, to that of all."""
+        turns = parse_cc(self.cc)
+        found = [
+            mbps for index, mbps in enumerate(self.goodputs)
+            if turns[index % len(turns)] in SCALABLE
+        ]  # fmt: skip
+        return fmean(found) / fmean(self.goodputs) if found and any(self.goodputs) else math.nan
+
+    @property
+    def share_error(self) -> float:
+        """How far the goodput of the worst-off or best-off flow is from the mean, to the mean."""
+        mean = fmean(self.goodputs)
+        return max(abs(mbps / mean - 1) for mbps in self.goodputs) if mean else math.nan
 
     @property
     def thin_classes(self) -> list[ThinResult]:
@@ -187,6 +231,8 @@ METRICS = (
     "marks", "drops", "limit_drops", "drop_rate", "retransmits", "victim_mbps",
     "thin_mean_ms", "thin_p95_ms", "thin_p99_ms", "thin_max_ms", "thin_loss",
     "voip_p99_ms", "game_p99_ms", "dns_p99_ms", "ping_p99_ms",
+    "l4s_mean_ms", "l4s_p99_ms", "classic_mean_ms", "classic_p99_ms",
+    "scalable_share", "share_error", "ect1_share",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""

@@ -18,8 +18,9 @@ from lab.engines.job import GuestError
 from lab.engines.select import get_engine
 from lab.host.progress import Bar
 from lab.kernels.kernel import Kernel, KernelError
-from lab.model import churn, spoof, thin, udp, wire
+from lab.model import churn, ect1, spoof, thin, udp, wire
 from lab.model.grid import Point
+from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
 from lab.net import topology, traffic_spec
 from lab.results import readings, result
@@ -72,7 +73,7 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + traffic_spec.spec(scenario).encode())
-        for module in (result, readings, churn, spoof, thin, udp, wire):
+        for module in (result, readings, churn, ect1, spoof, thin, udp, wire):
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
@@ -100,6 +101,18 @@ def _goodputs(flows: Sequence[FlowResult]) -> str:
 def _liar_share(scenario: Scenario, done: Result) -> float:
     lied = [done.flows[index].goodput_mbps for index in scenario.liars]
     return max(lied) / fmean(flow.goodput_mbps for flow in done.flows) if lied else math.nan
+
+
+def _ect1_share(scenario: Scenario, done: Result) -> float:
+    """Of those that are there all the time; short flows and thin traffic claim nothing."""
+    demands = [stream.rate_mbps for stream in done.udp]
+    *of_udp, of_flow = max_min(done.rate_mbps, [*demands, *[math.inf] * len(done.flows)])[
+        : len(demands) + 1
+    ]
+    shares = [done.flows[f.index].wire_mbps / of_flow for f in scenario.flows if f.lies]
+    if scenario.ect1.udp:
+        shares += [s.delivered_mbps / due for s, due in zip(done.udp, of_udp, strict=True)]
+    return max(shares, default=math.nan)
 
 
 def _limit_drops(done: Result) -> float:
@@ -161,6 +174,8 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         victim_mbps=fmean(s.victim_mbps for s in done.spoof) if done.spoof else math.nan,
         limit_drops=_limit_drops(done),
         thin=";".join(thin.packed() for thin in done.thin),
+        ecn_classes=";".join(ecn.packed() for ecn in done.ecn_classes),
+        ect1_share=_ect1_share(point.scenario, done),
     )
 
 

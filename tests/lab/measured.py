@@ -66,10 +66,12 @@ def classes_of(marks: Mapping[int, int]) -> str:
 def result_of(scenario: Scenario, traffic: dict[str, Any], *sent_mbps: float,
               marks: Sequence[Mapping[int, int]] = (),
               p95_us: Sequence[int] = (),
-              thin: Sequence[Sequence[Mapping[str, int]]] = ()) -> Result:  # fmt: skip
+              thin: Sequence[Sequence[Mapping[str, int]]] = (),
+              ecn: Sequence[Sequence[Mapping[str, int]]] = ()) -> Result:  # fmt: skip
     """The result, if that much had left each queue, with those marks by port.
 
-    `thin` is what the meter of each queue says of the classes of thin traffic.
+    `thin` is what the meter of each queue says of the classes of thin traffic, `ecn` what it
+    says of those by the ECN field.
     """
     parts = [f"@traffic\n{json.dumps(traffic)}\n"]
     marked = 0
@@ -79,6 +81,7 @@ def result_of(scenario: Scenario, traffic: dict[str, Any], *sent_mbps: float,
         ce_in, marked = marked if queue.hop > 1 else 0, sum(of_queue.values())
         end = _qdiscs(bytes_out, 1000, ce_in, marked, p95_us[i] if p95_us else 28_000)
         end[0]["thin"] = list(thin[i]) if thin else []
+        end[0]["ecn"] = list(ecn[i]) if ecn else []
         parts += [
             f"@begin-{queue.netns}\n{json.dumps(_qdiscs(0, 0, 0, 0, 0))}\n",
             f"@end-{queue.netns}\n{json.dumps(end)}\n",

@@ -250,3 +250,32 @@ def test_thin_traffic_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> N
         others = {name: value for name, value in drawn.options.items() if name != "thin"}
         plain = draw(1, drawn.number)
         assert (plain.options, plain.seed) == (others, drawn.seed)
+
+
+L4S = [draw(1, number, l4s=True) for number in range(1, MANY + 1)]
+
+
+def test_l4s_changes_congestion_controls_only() -> None:
+    for plain, scalable in zip(ARENA, L4S, strict=True):
+        options = {name: value for name, value in scalable.options.items() if name != "ect1"}
+        assert {**options, "cc": plain.options["cc"]} == plain.options
+        assert scalable.seed == plain.seed
+
+
+def test_l4s_scenarios_make_sense() -> None:
+    """Some flows are scalable in each, all in a third; liars are among the others."""
+    scenarios = [scenario_of(drawn.options, kernel="uml").check() for drawn in L4S]
+    assert all("prague" in s.ccs for s in scenarios)
+    alone = [s for s in scenarios if s.ccs == ["prague"]]
+    assert 0.25 < len(alone) / MANY < 0.42
+    mixed = [s for s in scenarios if s.ccs != ["prague"] and s.n_flows > 30]
+    assert {round(s.cc.count("prague") / len(s.cc), 2) for s in mixed} == {0.25, 0.5}
+    lying = [s for s in scenarios if s.ect1.ccs or s.ect1.udp]
+    assert 0.05 < len(lying) / MANY < 0.2
+    assert any(s.ect1.udp for s in lying)
+    assert all(any(flow.lies for flow in s.flows) for s in lying if s.ect1.ccs)
+
+
+def test_rivals_are_set_up_for_l4s() -> None:
+    assert "ce_threshold 1ms" in default_qdiscs("uml", l4s=True)["fq_codel"]
+    assert default_qdiscs("uml", l4s=True).keys() == default_qdiscs("uml").keys()

@@ -17,10 +17,11 @@ from lab import cli
 from lab.arena import page, report
 from lab.arena.classes import CLASSES, by_class
 from lab.arena.draw import draw
-from lab.arena.due import Dues, dues, max_min
+from lab.arena.due import Dues, dues
 from lab.arena.figures import Bout, Figures, bouts, by_qdisc, by_thin, of_run
 from lab.arena.plan import plan
 from lab.model.grid import Point
+from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
 from lab.model.step import Step
 from lab.model.udp import Udp
@@ -301,7 +302,8 @@ def test_classes(ten: list[Bout]) -> None:
     for group in groups:
         numbers = [one.scenario for name in group for one in classes.get(name, [])]
         assert sorted(numbers) == list(range(1, 11))
-    many = plan(1, range(1, 120), {"zrtt": "zrtt"}, "uml")
+    words = {"zrtt": "zrtt"}
+    many = [one for l4s in (False, True) for one in plan(1, range(1, 120), words, "uml", l4s=l4s)]
     bouts = [Bout(one, {"zrtt": figures(one.drawn.number, "zrtt")}) for one in many]
     assert set(by_class(bouts, "zrtt")) == set(CLASSES)
     slow = {one.scenario for one in by_class(bouts, "zrtt")["below 5 Mbit/s"]}
