@@ -162,10 +162,10 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
+	if (unlikely(flow->l4s))
+		lane = zrtt_l4s_lane(q, flow, lane);
 	if (unlikely(zrtt_may_wait(sch, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
-	if (unlikely(flow->l4s) && lane == ZRTT_LANE_BULK)
-		lane = zrtt_l4s_lane(q, skb, flow);
 	if (lane != ZRTT_LANE_BULK)
 		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
 	if (unlikely(zrtt_full(q, skb->truesize)))

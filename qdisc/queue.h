@@ -155,9 +155,9 @@ static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_L4S, ZRTT_LANE_BULK);
+	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
 
-	lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, lane);
+	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
 	/* who returns may be newer than what is in thin */
 	if (zrtt_head(sch, ZRTT_LANE_RETURNING) && zrtt_returned(sch))
@@ -165,32 +165,28 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 	return lane;
 }
 
-/* Of the low-latency lane and bulk, that which is served next: bulk gets its part of the link
- * only if its head is older, so that no flow's packets change places that goes there.
- */
-static __always_inline enum zrtt_lane zrtt_l4s_or_bulk(struct Qdisc *sch)
+/* Of sparse and bulk, the lane that is served next. */
+static enum zrtt_lane zrtt_sparse_or_bulk(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!q->l4s.backlog_pkts))
-		return ZRTT_LANE_BULK;
-	if (q->vars.l4s.credit <= 0)
-		return ZRTT_LANE_L4S;
-	return zrtt_older_of(sch, ZRTT_LANE_L4S, ZRTT_LANE_BULK);
+	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
 }
 
-/* The lane that is served next where sparse packets had more than their part: the older
- * head, unless low latency waits, and came first.
+/* The same, or the low-latency lane if it waits: the others get their part of the link only if
+ * the head is older, so that no flow's packets change places that goes there.
  */
-static noinline enum zrtt_lane zrtt_bounded_lane(struct Qdisc *sch)
+static noinline enum zrtt_lane zrtt_l4s_or_other(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_l4s_or_bulk(sch);
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (lane == ZRTT_LANE_L4S &&
-	    zrtt_older_of(sch, ZRTT_LANE_SPARSE, lane) == lane &&
-	    zrtt_older_of(sch, ZRTT_LANE_THIN, lane) == lane)
-		return lane;
-	return zrtt_older_lane(sch);
+	if (!q->l4s.backlog_pkts)
+		return zrtt_sparse_or_bulk(sch);
+	if (q->vars.l4s.credit <= 0)
+		return ZRTT_LANE_L4S;
+	return zrtt_older_of(sch, ZRTT_LANE_L4S, zrtt_sparse_or_bulk(sch));
 }
 
 /* The lane that is served next if not all packets are in bulk, in any case. */
@@ -198,13 +194,16 @@ static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
-	enum zrtt_lane thin = zrtt_thin_lane(sch);
+	enum zrtt_lane thin = zrtt_thin_lane(sch), other;
 
 	if (zrtt_head(sch, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
-	if (zrtt_lanes_led(lanes, lanes->ahead))
-		return zrtt_bounded_lane(sch);
-	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : zrtt_l4s_or_bulk(sch);
+	other = zrtt_l4s_or_other(sch);
+	/* thin packets had more than their part, but those that came first stay first */
+	if (zrtt_older_of(sch, ZRTT_LANE_THIN, other) == other &&
+	    zrtt_older_of(sch, thin, other) == other)
+		return other;
+	return zrtt_older_lane(sch);
 }
 
 /* The lane that is served next. */
@@ -212,9 +211,9 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!q->sparse.backlog_pkts))
-		return zrtt_l4s_or_bulk(sch);
-	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) ||
+	if (likely(!(q->sparse.backlog_pkts | q->l4s.backlog_pkts)))
+		return ZRTT_LANE_BULK;
+	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) || q->l4s.backlog_pkts ||
 		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
 		return zrtt_choose_lane(sch);
 	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
@@ -268,6 +267,8 @@ static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
 	u32 bytes = qdisc_pkt_len(skb);
 
 	zrtt_lanes_left(&q->vars.lanes, lane, bytes, zrtt_others_wait(sch));
+	if (lane == ZRTT_LANE_SPARSE && unlikely(q->l4s.backlog_pkts))
+		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 	q->sparse.pkts += cb->segs;
 	q->sparse.bytes += bytes;
 	if (!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE))
@@ -295,7 +296,7 @@ static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
 	struct zrtt_flow *flow = zrtt_flow_lookup(&vars->table, cb->flow);
 
 	zrtt_bulk_left(&vars->lanes, bytes);
-	if (sch->q.head)
+	if (sch->q.head || zrtt_head(sch, ZRTT_LANE_SPARSE))
 		zrtt_l4s_left(&vars->l4s, bytes);
 	q->l4s.pkts += cb->segs;
 	q->l4s.bytes += bytes;
@@ -315,7 +316,7 @@ static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes)
 
 	zrtt_bulk_left(&q->vars.lanes, bytes);
 	if (unlikely(q->l4s.backlog_pkts))
-		zrtt_l4s_bulk_left(&q->vars.l4s, bytes);
+		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
@@ -343,7 +344,7 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 /* Is the lane of a packet one that zrtt_admit() is to look at? */
 static bool zrtt_may_wait(struct Qdisc *sch, enum zrtt_lane lane)
 {
-	return lane != ZRTT_LANE_BULK &&
+	return lane != ZRTT_LANE_BULK && lane != ZRTT_LANE_L4S &&
 	       (lane == ZRTT_LANE_RETURNING || zrtt_lane_leads(sch, lane));
 }
 
@@ -382,19 +383,18 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	return ZRTT_LANES;
 }
 
-/* The lane of a packet of @flow, ECT(1), that is not sparse. */
+/* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
 static noinline enum zrtt_lane zrtt_l4s_lane(const struct zrtt_sched_data *q,
-					     const struct sk_buff *skb,
-					     const struct zrtt_flow *flow)
+					     const struct zrtt_flow *flow, enum zrtt_lane lane)
 {
-	enum zrtt_lane lane = zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes);
 	const struct sk_buff *head = q->sparse.lanes[ZRTT_LANE_L4S].head;
 
+	if (lane < ZRTT_LANE_L4S)
+		return lane;
 	if (head && q->clock.ns - zrtt_cb(head)->enqueue_ns > ZRTT_L4S_LATE_NS &&
 	    zrtt_l4s_exceeds(&q->vars.law, flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
-	/* the place for what it waits for is taken */
-	return lane == ZRTT_LANE_RETURNING && zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
+	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane);
 }
 
 /* Is a packet dropped that is to join the low-latency lane? */

@@ -33,6 +33,7 @@
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
+#define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
 #define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed RTT of hints */
@@ -88,10 +89,10 @@ enum zrtt_syn {
  * @bytes: arrivals since then that P_i did not drop
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
+ * @marks: its packets that the low-latency lane marked since the last look at them, up to 255
  * @rtt_us: RTT_i in use, 0 = none known
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
- * @strikes: updates in a row that spoke against its place in the low-latency lane, or for
- *	its return to it
+ * @strikes: updates in a row in which it did not answer the marks of the low-latency lane
  * @barred: it lost that lane
  * @hinted_q8: smoothed RTT of hints or marks, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
@@ -114,7 +115,7 @@ enum zrtt_syn {
  * @l4s: its packets are ECT(1), and have the low-latency lane and its law
  * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
- * @spare: 0
+ * @looks: looks at @marks in a row that say that its sender is not scalable
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn: enum zrtt_syn
@@ -128,7 +129,8 @@ struct zrtt_flow {
 	u32 epoch;
 	u32 bytes;
 	u32 rate;
-	s32 penalty_q16;
+	s32 penalty_q16:24;
+	u32 marks:8;
 	u32 rtt_us:24;
 	u32 age:4;
 	u32 strikes:3;
@@ -155,7 +157,7 @@ struct zrtt_flow {
 	u8 l4s:1;
 	u8 hit:1;
 	u8 counts:1;
-	u8 spare:2;
+	u8 looks:2;
 	u8 source:3;
 	u8 live:1;
 	u8 syn:2;
@@ -203,6 +205,8 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 	f->age = 0;
 	f->strikes = 0;
+	f->looks = 0;
+	f->marks = 0;
 	f->barred = 0;
 	f->marked_q8 = 0;
 	f->last = 0;
@@ -217,7 +221,6 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->seq_known = 0;
 	f->hinted_by_mark = 0;
 	f->timed = 0;
-	f->spare = 0;
 }
 
 /* Is there an RTT of a hint or mark that is not forgotten yet? */

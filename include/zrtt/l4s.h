@@ -2,7 +2,7 @@
 /*
  * The low-latency lane: L4S (RFC 9330 to 9332), with the law of the other flows.
  *
- * Flows that are ECT(1) wait in a lane of their own. What leaves it is marked by
+ * Packets that are ECT(1) wait in a lane of their own, but for small ones. What leaves it is marked by
  *
  *   P_L,i = max(native, 2 p') sqrt(w_i)
  *
@@ -36,32 +36,34 @@
 #define ZRTT_L4S_AVG_WQ_Q16	64	/* 1/1024 per packet */
 #define ZRTT_L4S_MARKED_SHIFT	4	/* 16 packets */
 
-/* Who loses the lane, after so many updates in a row, about a second: a flow that has more
- * than 1.4 times the due share, and more than 4 packets on their way, although 3 of 4
- * packets are marked; and one that is held at its due share by so few marks that its
- * sender cannot be scalable. A scalable one needs 1 to 3 marks per RTT, whatever its rate
- * (RFC 9331 sec. 4.3), CUBIC and Reno 1.5 / W of a window of W packets.
- *
- * TCP Prague of a short RTT may behave as one of 25 ms.
+/* Who loses the lane: a flow that for 7 updates, a second, has more than 1.4 times the due share,
+ * and more than 4 packets on their way, although 3 of 4 packets are marked.
  */
 #define ZRTT_L4S_STRIKES	7
 #define ZRTT_L4S_OVER_LOG	(1 << (ZRTT_Q16 - 1))	/* 1.41 */
-#define ZRTT_L4S_HELD_LOG	(1 << (ZRTT_Q16 - 2))	/* 1 / 0.84 */
 #define ZRTT_L4S_FEW_BYTES	(4 * 1514)
 #define ZRTT_L4S_MOST_Q8	192
-#define ZRTT_L4S_MARKS_BYTES	(1514 / 4)	/* a packet is marked each 4th RTT */
-#define ZRTT_L4S_P_LEAST	(ZRTT_P_ONE / 1024)
-#define ZRTT_L4S_RTT_US		25000
 
-/* Who lost it is looked at each 8.6 s, and needs as many looks in a row to come back. */
-#define ZRTT_L4S_BARRED_SHIFT	6
+/* And one that is held at its due share by less than a mark in 4 RTTs, in three intervals of
+ * 8.6 s: a scalable sender has 1 to 3 marks per RTT, whatever its rate (RFC 9331 sec. 4.3),
+ * CUBIC and Reno 1.5 / W of a window of W packets. TCP Prague of a short RTT may behave as
+ * one of 25 ms.
+ *
+ * A flow comes back after 2 s of silence.
+ */
+#define ZRTT_L4S_LOOK_SHIFT	6
+#define ZRTT_L4S_LOOK_US	8589935
+#define ZRTT_L4S_LOOKS		3
+#define ZRTT_L4S_RARE_RTTS	4
+#define ZRTT_L4S_RTT_US		25000
+#define ZRTT_L4S_HELD_LOG	(1 << (ZRTT_Q16 - 2))	/* 1 / 0.84 */
 
 /* If the lane's head is older than 5 ms, who has more than 1.4 times the due share goes to
  * bulk at once.
  */
 #define ZRTT_L4S_LATE_NS	5000000
 
-/* While both wait, the lane has nine bytes for one of bulk (RFC 9332 sec. 2.5.2). */
+/* While both wait, the lane has nine bytes for one of sparse and bulk (RFC 9332 sec. 2.5). */
 #define ZRTT_L4S_SHARE		9
 #define ZRTT_L4S_CREDIT_MAX	16384
 
@@ -71,7 +73,8 @@
  * @from_us: sojourn at which the native probability rises from 0
  * @slope_q30: by how much per microsecond
  * @p_avg_q30: mean of max(native, 2 p') over the packets that left
- * @credit: bytes that bulk is owed by weighted round robin; it is served while above 0
+ * @credit: bytes that sparse and bulk are owed by weighted round robin; they are served while
+ *	above 0
  * @barred: flows that lost the lane
  */
 struct zrtt_l4s {
@@ -123,7 +126,7 @@ static inline u32 zrtt_l4s_base(const struct zrtt_ctl *ctl, u32 native_q30)
 	return coupled_q30 > native_q30 ? coupled_q30 : native_q30;
 }
 
-/* A packet of @bytes left the lane while bulk waited. */
+/* A packet of @bytes left the lane while sparse or bulk waited. */
 static inline void zrtt_l4s_left(struct zrtt_l4s *l, u32 bytes)
 {
 	l->credit += bytes;
@@ -131,8 +134,8 @@ static inline void zrtt_l4s_left(struct zrtt_l4s *l, u32 bytes)
 		l->credit = ZRTT_L4S_CREDIT_MAX;
 }
 
-/* A packet of @bytes left bulk while the lane waited. */
-static inline void zrtt_l4s_bulk_left(struct zrtt_l4s *l, u32 bytes)
+/* A packet of @bytes left sparse or bulk while the lane waited. */
+static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes)
 {
 	l->credit -= ZRTT_L4S_SHARE * bytes;
 }
@@ -171,6 +174,7 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 		}
 	}
 	f->hit |= mark;
+	f->marks += mark && f->marks < 255;
 	if (mark)
 		f->marked_q8 += (255 - f->marked_q8) >> ZRTT_L4S_MARKED_SHIFT;
 	else
@@ -196,75 +200,47 @@ static inline bool zrtt_l4s_exceeds(const struct zrtt_law *law, const struct zrt
 	return !f->rtt_us || zrtt_l4s_window(f, rate, 0) > ZRTT_L4S_FEW_BYTES;
 }
 
-/* Is @f at its due share, marked with @p_q30 at most 1: few marks for a scalable sender? */
-static inline bool zrtt_l4s_held(const struct zrtt_law *law, const struct zrtt_flow *f)
+/* Did @f answer none of its marks in the last epochs, with @rate bytes in each of them? */
+static inline bool zrtt_l4s_deaf(const struct zrtt_law *law, const struct zrtt_flow *f, u32 rate)
 {
-	return f->hit && zrtt_flow_mature(f) && f->rtt_us && f->rate &&
-	       zrtt_log2(f->rate) > law->log_due - ZRTT_L4S_HELD_LOG;
+	return f->marked_q8 >= ZRTT_L4S_MOST_Q8 && zrtt_l4s_exceeds(law, f, rate);
 }
 
-/* Bytes of @f that are marked in an RTT at @p_q30, at most 1. */
-static inline u64 zrtt_l4s_marked_bytes(const struct zrtt_flow *f, u64 p_q30)
+/* Was @f held at its due share, since the last look, by marks that are no scalable sender's? */
+static inline bool zrtt_l4s_classic(const struct zrtt_law *law, const struct zrtt_flow *f)
 {
-	u64 window = zrtt_l4s_window(f, f->rate, ZRTT_L4S_RTT_US);
+	u32 rtt_us = f->rtt_us < ZRTT_L4S_RTT_US ? ZRTT_L4S_RTT_US : f->rtt_us;
 
-	if (p_q30 > ZRTT_P_ONE)
-		p_q30 = ZRTT_P_ONE;
-	return (window * (p_q30 >> 8)) >> (ZRTT_P_SHIFT - 8);
-}
-
-/* Does what @f did in the last epoch, at @rate, speak against its place in the lane? */
-static inline bool zrtt_l4s_strikes(const struct zrtt_l4s *l, const struct zrtt_law *law,
-				    const struct zrtt_flow *f, u32 rate)
-{
-	u64 p_q30 = ((u64)l->p_avg_q30 * f->weight_q16) >> ZRTT_Q16;
-
-	if (f->marked_q8 >= ZRTT_L4S_MOST_Q8 && zrtt_l4s_exceeds(law, f, rate))
-		return true;
-	return l->p_avg_q30 > ZRTT_L4S_P_LEAST && zrtt_l4s_held(law, f) &&
-	       zrtt_l4s_marked_bytes(f, p_q30) < ZRTT_L4S_MARKS_BYTES;
+	return f->marks && f->rtt_us && f->rate && zrtt_flow_mature(f) &&
+	       zrtt_log2(f->rate) > law->log_due - ZRTT_L4S_HELD_LOG &&
+	       (u64)f->marks * ZRTT_L4S_RARE_RTTS * rtt_us < ZRTT_L4S_LOOK_US;
 }
 
 /**
- * zrtt_l4s_judge() - queue protection: does a flow lose the lane, or come back to it?
+ * zrtt_l4s_judge() - queue protection: does a flow lose the lane?
  * @l: state
  * @law: the due share
- * @f: flow, just updated
+ * @f: flow of the lane, just updated
  * @rate: its arrivals in each of the last @epochs, bytes
  * @epochs: since its update before
- * @p_q30: P_i in bulk, unbounded
- * @mark_max_q30: largest P_i there that marks
- *
- * Who lost it comes back after a silence of 2 s, or when bulk's marks show that its sender
- * is scalable.
  */
 static inline void zrtt_l4s_judge(struct zrtt_l4s *l, const struct zrtt_law *law,
-				  struct zrtt_flow *f, u32 rate, u32 epochs, u64 p_q30,
-				  u32 mark_max_q30)
+				  struct zrtt_flow *f, u32 rate, u32 epochs)
 {
-	u32 phase = f->epoch + f->tag + (1U << (ZRTT_L4S_BARRED_SHIFT - 1));
-	bool against;
+	u32 phase = f->epoch + f->tag;
 
-	if (f->barred && phase >> ZRTT_L4S_BARRED_SHIFT ==
-			 (phase - epochs) >> ZRTT_L4S_BARRED_SHIFT)
-		return;
-	if (f->barred)
-		against = p_q30 <= mark_max_q30 && zrtt_l4s_held(law, f) &&
-			  zrtt_l4s_marked_bytes(f, p_q30) >= 2 * ZRTT_L4S_MARKS_BYTES;
-	else
-		against = zrtt_l4s_strikes(l, law, f, rate);
-	if (!against) {
-		f->strikes -= !!f->strikes;
-		return;
+	f->strikes = zrtt_l4s_deaf(law, f, rate) ? f->strikes + 1 : 0;
+	if (phase >> ZRTT_L4S_LOOK_SHIFT != (phase - epochs) >> ZRTT_L4S_LOOK_SHIFT) {
+		f->looks = zrtt_l4s_classic(law, f) ? f->looks + 1 : 0;
+		f->marks = 0;
 	}
-	if (++f->strikes < ZRTT_L4S_STRIKES)
+	if (f->strikes < ZRTT_L4S_STRIKES && f->looks < ZRTT_L4S_LOOKS)
 		return;
 	f->strikes = 0;
-	f->barred = !f->barred;
-	l->barred += f->barred;
-	if (!f->barred)
-		return;
+	f->looks = 0;
+	f->barred = 1;
 	f->l4s = 0;
+	l->barred++;
 	/* few marks were its due there, and would take a minute to rise */
 	if (f->penalty_q16 < 0)
 		f->penalty_q16 = 0;

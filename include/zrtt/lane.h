@@ -156,26 +156,26 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 }
 
 /**
- * zrtt_lane_of_l4s() - the lane of a packet of the low-latency lane's flows that is not sparse
+ * zrtt_lane_of_l4s() - the lane of a packet of an L4S flow that zrtt_lane_of() puts behind thin
  * @t: flow table
  * @f: its flow
  * @bytes: its length
+ * @lane: sparse or bulk
  *
- * Of a flow that has packets in bulk, the first one of an epoch may return, as a small one
- * of a sparse flow does, and the next ones follow until all these have left.
+ * Of a flow that has packets there, the first one of an epoch may return, as a small one of
+ * a sparse flow does, and the next ones follow until all these have left.
  */
 static inline enum zrtt_lane zrtt_lane_of_l4s(const struct zrtt_table *t,
-					      const struct zrtt_flow *f, u32 bytes)
+					      const struct zrtt_flow *f, u32 bytes,
+					      enum zrtt_lane lane)
 {
 	if (f->last & ZRTT_LAST_BULK)
 		return ZRTT_LANE_BULK;
-	if (!zrtt_flow_queued(t, f))
+	if (f->lane == ZRTT_LANE_THIN || f->lane == ZRTT_LANE_L4S || !zrtt_flow_queued(t, f))
 		return ZRTT_LANE_L4S;
-	if (f->lane == ZRTT_LANE_RETURNING)
+	if (f->lane == ZRTT_LANE_RETURNING || f->bytes == bytes)
 		return ZRTT_LANE_RETURNING;
-	if (f->lane == ZRTT_LANE_BULK)
-		return f->bytes == bytes ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK;
-	return ZRTT_LANE_L4S;
+	return lane;
 }
 
 /* A packet of @f joins @lane. */

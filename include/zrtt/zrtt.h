@@ -440,10 +440,9 @@ static inline void zrtt_refresh(const struct zrtt_params *params,
 	zrtt_flow_update(&vars->table, f, epoch);
 	if (epochs && params->law.tuned)
 		zrtt_penalise(&vars->law, f, epochs);
-	if (unlikely(f->l4s || f->barred) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
+	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, &vars->law, f,
-			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs,
-			       zrtt_probability(vars, f), params->law.mark_max_q30);
+			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
 }
 

@@ -56,8 +56,8 @@ struct lane {
  * @seq_high: its last sequence number
  * @overtaken: bytes that lanes of sparse flows sent ahead of older packets in bulk or the
  *	low-latency lane, less what these sent
- * @ahead: bytes that the low-latency lane sent ahead of older packets in bulk since bulk sent
- *	its part
+ * @ahead: bytes that the low-latency lane sent ahead of older packets in sparse or bulk since
+ *	these sent their part
  * @now_ns: clock
  */
 struct queue {
@@ -189,8 +189,8 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
-	if (lane == ZRTT_LANE_BULK && f->l4s)
-		lane = zrtt_lane_of_l4s(t, f, bytes);
+	if (lane >= ZRTT_LANE_SPARSE && f->l4s)
+		lane = zrtt_lane_of_l4s(t, f, bytes, lane);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
@@ -259,43 +259,40 @@ static enum zrtt_lane thin_lane(struct queue *q)
 
 static enum zrtt_lane older_lane(struct queue *q)
 {
-	enum zrtt_lane lane = older_of(q, ZRTT_LANE_L4S, ZRTT_LANE_BULK);
+	enum zrtt_lane lane = older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
 
-	lane = older_of(q, ZRTT_LANE_SPARSE, lane);
+	lane = older_of(q, ZRTT_LANE_L4S, lane);
 	lane = older_of(q, ZRTT_LANE_THIN, lane);
 	return returned(q) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
 }
 
-/* Of the low-latency lane and bulk. */
-static enum zrtt_lane l4s_or_bulk(struct queue *q)
+static enum zrtt_lane sparse_or_bulk(struct queue *q)
 {
-	if (!head_of(q, ZRTT_LANE_L4S))
-		return ZRTT_LANE_BULK;
-	if (q->vars.l4s.credit <= 0)
-		return ZRTT_LANE_L4S;
-	return older_of(q, ZRTT_LANE_L4S, ZRTT_LANE_BULK);
+	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead))
+		return older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
 }
 
-static enum zrtt_lane bounded_lane(struct queue *q)
+static enum zrtt_lane l4s_or_other(struct queue *q)
 {
-	enum zrtt_lane lane = l4s_or_bulk(q);
-
-	if (lane == ZRTT_LANE_L4S && older_of(q, ZRTT_LANE_SPARSE, lane) == lane &&
-	    older_of(q, ZRTT_LANE_THIN, lane) == lane)
-		return lane;
-	return older_lane(q);
+	if (!head_of(q, ZRTT_LANE_L4S))
+		return sparse_or_bulk(q);
+	if (q->vars.l4s.credit <= 0)
+		return ZRTT_LANE_L4S;
+	return older_of(q, ZRTT_LANE_L4S, sparse_or_bulk(q));
 }
 
 static enum zrtt_lane next_lane(struct queue *q)
 {
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
-	enum zrtt_lane thin = thin_lane(q);
+	enum zrtt_lane thin = thin_lane(q), other;
 
 	if (head_of(q, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
-	if (zrtt_lanes_led(lanes, lanes->ahead))
-		return bounded_lane(q);
-	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : l4s_or_bulk(q);
+	other = l4s_or_other(q);
+	if (older_of(q, ZRTT_LANE_THIN, other) == other && older_of(q, thin, other) == other)
+		return other;
+	return older_lane(q);
 }
 
 static bool any_queued(struct queue *q)
@@ -330,21 +327,21 @@ static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece
 /* Weighted round robin: @ahead is as the credit, but for what no older packet waited for. */
 static void l4s_left(struct queue *q, const struct piece *piece)
 {
-	const struct piece *bulk = head_of(q, ZRTT_LANE_BULK);
+	const struct piece *other = head_of(q, sparse_or_bulk(q));
 
-	if (!bulk)
+	if (!other)
 		return;
 	zrtt_l4s_left(&q->vars.l4s, piece->bytes);
-	if (bulk->came_ns >= piece->came_ns)
+	if (other->came_ns >= piece->came_ns)
 		return;
 	q->ahead += piece->bytes;
-	expect(q->ahead <= BYTES_MAX, "bulk has less than its part of the link");
+	expect(q->ahead <= BYTES_MAX, "others have less than their part of the link");
 }
 
-static void bulk_left(struct queue *q, const struct piece *piece)
+static void other_left(struct queue *q, const struct piece *piece)
 {
 	if (head_of(q, ZRTT_LANE_L4S)) {
-		zrtt_l4s_bulk_left(&q->vars.l4s, piece->bytes);
+		zrtt_l4s_other_left(&q->vars.l4s, piece->bytes);
 		q->ahead -= ZRTT_L4S_SHARE * piece->bytes;
 	}
 }
@@ -354,7 +351,7 @@ static void others_left(struct queue *q, enum zrtt_lane lane, const struct piece
 	if (lane == ZRTT_LANE_L4S)
 		l4s_left(q, piece);
 	else
-		bulk_left(q, piece);
+		other_left(q, piece);
 	zrtt_bulk_left(&q->vars.lanes, piece->bytes);
 	q->overtaken -= piece->bytes < q->overtaken ? piece->bytes : q->overtaken;
 }
@@ -366,7 +363,9 @@ static void leave(struct queue *q)
 
 	expect(head_of(q, lane), "packets are queued, but none comes out");
 	piece = pull(q, lane);
-	if (lane >= ZRTT_LANE_L4S)
+	if (lane == ZRTT_LANE_SPARSE)
+		other_left(q, &piece);
+	if (lane == ZRTT_LANE_L4S || lane == ZRTT_LANE_BULK)
 		others_left(q, lane, &piece);
 	else
 		sparse_left(q, lane, &piece);
