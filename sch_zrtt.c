@@ -54,6 +54,7 @@ static void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	q->clock.share = min_t(u32, sent >> ZRTT_CLOCK_SHIFT, ZRTT_CLOCK_MAX);
 	zrtt_derive_limit(q);
 	zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, q->sent.rate);
+	zrtt_l4s_end_epoch(&q->vars.l4s, q->sent.rate);
 }
 
 /* Read the clock, and do what is due by it: the controller's update, the end of an epoch. */
@@ -114,28 +115,25 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 }
 
-/* Options that few queues use. */
-static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_buff *skb,
-					 const struct zrtt_flow *flow)
-{
-	if (q->names)
-		zrtt_note_name(q, skb, flow);
-	if (q->params.strip && q->seen.p.hint_units)
-		zrtt_strip(skb, q, &q->seen.p);
-}
-
-/* Queue a packet of a flow that sends little: nothing marks it. */
-static noinline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
+/* Queue a packet in a lane before bulk: there is nothing to mark it by yet. */
+static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 					struct sk_buff **to_free, enum zrtt_lane lane,
 					struct zrtt_flow *flow, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (unlikely(lane == ZRTT_LANES || (full && !zrtt_has_room(sch))))
+	if (unlikely(lane == ZRTT_LANES ||
+		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
+	if (lane == ZRTT_LANE_L4S && zrtt_l4s_drops(q, flow)) {
+		zrtt_count_drop(q, lane, segs, &q->stats.drop_mark);
+		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
+	}
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
+	if (lane == ZRTT_LANE_L4S)
+		zrtt_note_l4s(q, skb, flow);
 	zrtt_idle_end(&q->vars);
 	zrtt_push(skb, sch, lane, flow, segs, q->clock.ns);
 	if (unlikely(full))
@@ -164,10 +162,12 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
+	if (unlikely(flow->l4s))
+		lane = zrtt_l4s_lane(q, flow, lane);
 	if (unlikely(zrtt_may_wait(sch, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
 	if (lane != ZRTT_LANE_BULK)
-		return zrtt_enqueue_sparse(skb, sch, to_free, lane, flow, segs);
+		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
 	if (unlikely(zrtt_full(q, skb->truesize)))
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
@@ -300,7 +300,9 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	lane = zrtt_next_lane(sch);
 	skb = zrtt_pull(sch, lane);
 	if (lane == ZRTT_LANE_BULK)
-		zrtt_bulk_left(&q->vars.lanes, qdisc_pkt_len(skb));
+		zrtt_count_bulk(sch, qdisc_pkt_len(skb));
+	else if (lane == ZRTT_LANE_L4S)
+		zrtt_count_l4s(sch, skb);
 	else
 		zrtt_count_sparse(sch, lane, skb);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);

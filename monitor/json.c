@@ -74,6 +74,7 @@ static void print_lanes(FILE *out, const struct tc_zrtt_lane_stats *lane)
 		fprintf(out, "%s{\"name\":\"%s\"", i ? "," : "", text_lanes[i]);
 		print_count(out, "packets", lane->packets);
 		print_count(out, "bytes", lane->bytes);
+		print_count(out, "marks", lane->marks);
 		print_count(out, "drops", lane->drops);
 		print_count(out, "backlog_packets", lane->backlog_packets);
 		print_count(out, "delay_us", lane->delay_us);
@@ -130,6 +131,7 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "backlog_packets", st->backlog_packets);
 	print_count(out, "memory_used", st->memory_used);
 	print_count(out, "limit_now", st->limit_now);
+	print_count(out, "l4s_barred", st->l4s_barred);
 	if (instance->has_lanes)
 		print_lanes(out, st->lane);
 	if (instance->capacity)

@@ -58,17 +58,22 @@ static const struct metric metrics[] = {
 #define LANES(name, type, help, field, unit) \
 	{ name, type, help, ",lane=\"sparse\"", \
 	  XSTAT(lane[TC_ZRTT_LANE_SPARSE].field), unit }, \
-	{ name, type, help, ",lane=\"bulk\"", XSTAT(lane[TC_ZRTT_LANE_BULK].field), unit }
+	{ name, type, help, ",lane=\"bulk\"", XSTAT(lane[TC_ZRTT_LANE_BULK].field), unit }, \
+	{ name, type, help, ",lane=\"l4s\"", XSTAT(lane[TC_ZRTT_LANE_L4S].field), unit }
 	LANES("zrtt_lane_sent_bytes_total", "counter", "Bytes sent from a lane.",
 	      bytes, UNIT_U64),
 	LANES("zrtt_lane_sent_packets_total", "counter", "Packets sent from a lane.",
 	      packets, UNIT_U64),
+	LANES("zrtt_lane_marked_packets_total", "counter", "Packets of a lane marked CE.", marks,
+	      UNIT_U64),
 	LANES("zrtt_lane_dropped_packets_total", "counter",
 	      "Packets of a lane dropped: by the AQM, late, or at the limit.", drops, UNIT_U64),
 	LANES("zrtt_lane_backlog_packets", "gauge", "Packets in a lane.",
 	      backlog_packets, UNIT_U32),
 	LANES("zrtt_lane_sojourn_seconds", "gauge", "Time in a lane, smoothed.",
 	      delay_us, UNIT_US),
+	{ "zrtt_l4s_barred_flows_total", "counter", "Times that a flow lost the low-latency lane.",
+	  "", XSTAT(l4s_barred), UNIT_U64 },
 	{ "zrtt_target_seconds", "gauge", "Target of the time in the queue.",
 	  "", FIELD(target_us), UNIT_US },
 	{ "zrtt_probability_ratio", "gauge", "P_b, the base marking probability of the queue.",

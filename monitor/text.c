@@ -13,6 +13,7 @@
 const char *const text_lanes[] = {
 	[TC_ZRTT_LANE_SPARSE] = "sparse",
 	[TC_ZRTT_LANE_BULK]   = "bulk",
+	[TC_ZRTT_LANE_L4S]    = "l4s",
 };
 
 /* Decimals for three significant digits below 1000; rounding never gives four. */

@@ -28,7 +28,7 @@ const char *text_prob(char *text, __u32 prob);
 /* A handle or a parent as tc writes it. */
 const char *text_handle(char *text, __u32 handle);
 
-/* Names of the lanes: "sparse", "bulk". */
+/* Names of the lanes: "sparse", "bulk", "l4s". */
 extern const char *const text_lanes[__TC_ZRTT_LANE_MAX];
 
 /* Print printable ASCII as JSON and Prometheus want it between quotes. */

@@ -48,12 +48,15 @@ static void print_lane(FILE *out, const char *name, const struct tc_zrtt_lane_st
 
 static void print_lanes(FILE *out, const struct instance *instance, const struct rates *rates)
 {
+	const struct tc_zrtt_lane_stats *l4s = &instance->xstats.lane[TC_ZRTT_LANE_L4S];
 	int i;
 
 	if (!instance->has_lanes)
 		return;
 	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
-		print_lane(out, text_lanes[i], &instance->xstats.lane[i],
+		/* a line less where it is off, or nobody uses it */
+		if (i != TC_ZRTT_LANE_L4S || l4s->packets || l4s->backlog_packets)
+			print_lane(out, text_lanes[i], &instance->xstats.lane[i],
 			   rates ? &rates->lane[i] : NULL);
 }
 

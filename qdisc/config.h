@@ -104,6 +104,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_PAD]		= { .type = NLA_REJECT },
 	[TCA_ZRTT_MEMORY_LIMIT]	= { .type = NLA_U32 },
 	[TCA_ZRTT_LANES]	= ZRTT_FLAG,
+	[TCA_ZRTT_L4S]		= ZRTT_FLAG,
 };
 
 #define ZRTT_REFUSAL(attr, text)						\
@@ -140,6 +141,7 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(TIMESTAMPS, "timestamps must be 0 or 1");
 	ZRTT_REFUSAL(NAMES, "names must be 0 or 1");
 	ZRTT_REFUSAL(LANES, "lanes must be 0 or 1");
+	ZRTT_REFUSAL(L4S, "l4s must be 0 or 1");
 	ZRTT_REFUSAL(BANDWIDTH, "bandwidth must be 8kbit to 1tbit, or 0");
 	ZRTT_REFUSAL(OVERHEAD, "overhead must be raw or -64 to 256 bytes");
 	ZRTT_REFUSAL(MPU, "mpu must be 0 to 256 bytes");
@@ -249,6 +251,7 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_SPLIT_GSO, &params->split_gso);
 	zrtt_get_flag(tb, TCA_ZRTT_NAMES, &params->names);
 	zrtt_get_flag(tb, TCA_ZRTT_LANES, &params->lanes);
+	zrtt_get_flag(tb, TCA_ZRTT_L4S, &params->l4s);
 	zrtt_get_shaper(tb, &params->shaper);
 
 	fault = zrtt_find_fault(params);
@@ -260,6 +263,11 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	if (params->lanes && params->mode != ZRTT_MODE_ZRTT) {
 		NL_SET_ERR_MSG_MOD(extack, "lanes need mode zrtt");
 		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_LANES]);
+		return -EINVAL;
+	}
+	if (params->l4s && params->mode != ZRTT_MODE_ZRTT) {
+		NL_SET_ERR_MSG_MOD(extack, "l4s needs mode zrtt");
+		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_L4S]);
 		return -EINVAL;
 	}
 	if (params->flows != flows && params->flows > TC_ZRTT_FLOWS_UNPRIV &&
@@ -316,6 +324,7 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso) ||
 	    nla_put_u8(skb, TCA_ZRTT_NAMES, params->names) ||
 	    nla_put_u8(skb, TCA_ZRTT_LANES, params->lanes) ||
+	    nla_put_u8(skb, TCA_ZRTT_L4S, params->l4s) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_BANDWIDTH, params->shaper.rate,
 			      TCA_ZRTT_PAD) ||
 	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))

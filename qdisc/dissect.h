@@ -119,7 +119,7 @@ static __always_inline void zrtt_dissect(struct zrtt_sched_data *q, struct sk_bu
 		pkt->tag = zrtt_hash_ipv4(&q->key, p, head.data);
 	else
 		zrtt_dissect_other(q, skb);
-	pkt->ect = p->ect;
+	pkt->ecn = p->ecn;
 	pkt->seq_high = zrtt_tcp_seq_high(p, q->seen.data);
 	if (unlikely(p->tcp_flags & q->handshake_flag))
 		zrtt_note_syn(q, cb);

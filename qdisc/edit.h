@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Changes to packets: CE is set, hints are removed.
+ * Changes to packets: CE is set, hints are removed; and what else few queues do to them.
  */
 #ifndef _ZRTT_EDIT_H
 #define _ZRTT_EDIT_H
@@ -15,6 +15,7 @@
 #include <net/tcp.h>
 
 #include "sched.h"
+#include "dissect.h"
 
 /* Set CE. Return: false if the packet must be dropped instead. */
 static bool zrtt_mark(struct sk_buff *skb, const struct zrtt_packet *p)
@@ -131,6 +132,16 @@ static void zrtt_strip(struct sk_buff *skb, struct zrtt_sched_data *q,
 	/* the sum of the packet as it came, of one redirected to ifb, is void */
 	if (skb->ip_summed == CHECKSUM_COMPLETE)
 		skb->ip_summed = CHECKSUM_NONE;
+}
+
+/* Options that few queues use. */
+static noinline void zrtt_names_or_strip(struct zrtt_sched_data *q, struct sk_buff *skb,
+					 const struct zrtt_flow *flow)
+{
+	if (q->names)
+		zrtt_note_name(q, skb, flow);
+	if (q->params.strip && q->seen.p.hint_units)
+		zrtt_strip(skb, q, &q->seen.p);
 }
 
 #endif

@@ -9,6 +9,7 @@
 #include <net/sch_generic.h>
 
 #include "sched.h"
+#include "edit.h"
 
 /* Packets above a lowered limit that are dropped for one that leaves: some 10 us. */
 #define ZRTT_TRIM_BATCH		64
@@ -47,6 +48,12 @@ static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
 	return lane == ZRTT_LANE_BULK ? &sch->q : &q->sparse.lanes[lane];
 }
 
+/* Packets in the lanes of sparse flows, or in the low-latency lane if @lane is that one. */
+static __always_inline u32 *zrtt_backlog(struct zrtt_sched_data *q, enum zrtt_lane lane)
+{
+	return lane == ZRTT_LANE_L4S ? &q->l4s.backlog_pkts : &q->sparse.backlog_pkts;
+}
+
 /* What a packet of @flow that joins the returning lane waits for. */
 static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
 			    const struct zrtt_flow *flow)
@@ -73,7 +80,7 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_wait_below(&q->vars.table, cb, flow);
 	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane != ZRTT_LANE_BULK) {
-		q->sparse.backlog_pkts += segs;
+		*zrtt_backlog(q, lane) += segs;
 		sch->q.qlen++;
 	}
 	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
@@ -87,7 +94,7 @@ static bool zrtt_any_queued(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return sch->q.head || q->sparse.backlog_pkts;
+	return sch->q.head || q->sparse.backlog_pkts || q->l4s.backlog_pkts;
 }
 
 /* Packets in a lane, GSO packets counted as one. */
@@ -150,6 +157,7 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
 	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
 
+	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
 	/* who returns may be newer than what is in thin */
 	if (zrtt_head(sch, ZRTT_LANE_RETURNING) && zrtt_returned(sch))
@@ -157,18 +165,45 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 	return lane;
 }
 
+/* Of sparse and bulk, the lane that is served next. */
+static enum zrtt_lane zrtt_sparse_or_bulk(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+}
+
+/* The same, or the low-latency lane if it waits: the others get their part of the link only if
+ * the head is older, so that no flow's packets change places that goes there.
+ */
+static noinline enum zrtt_lane zrtt_l4s_or_other(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (!q->l4s.backlog_pkts)
+		return zrtt_sparse_or_bulk(sch);
+	if (q->vars.l4s.credit <= 0)
+		return ZRTT_LANE_L4S;
+	return zrtt_older_of(sch, ZRTT_LANE_L4S, zrtt_sparse_or_bulk(sch));
+}
+
 /* The lane that is served next if not all packets are in bulk, in any case. */
 static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
-	enum zrtt_lane thin = zrtt_thin_lane(sch);
+	enum zrtt_lane thin = zrtt_thin_lane(sch), other;
 
 	if (zrtt_head(sch, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
-	if (zrtt_lanes_led(lanes, lanes->ahead))
-		return zrtt_older_lane(sch);
-	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+	other = zrtt_l4s_or_other(sch);
+	/* thin packets had more than their part, but those that came first stay first */
+	if (zrtt_older_of(sch, ZRTT_LANE_THIN, other) == other &&
+	    zrtt_older_of(sch, thin, other) == other)
+		return other;
+	return zrtt_older_lane(sch);
 }
 
 /* The lane that is served next. */
@@ -176,9 +211,9 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!q->sparse.backlog_pkts))
+	if (likely(!(q->sparse.backlog_pkts | q->l4s.backlog_pkts)))
 		return ZRTT_LANE_BULK;
-	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) ||
+	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) || q->l4s.backlog_pkts ||
 		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
 		return zrtt_choose_lane(sch);
 	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
@@ -192,7 +227,7 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 
 	q->vars.table.lanes[lane].out++;
 	if (lane != ZRTT_LANE_BULK) {
-		q->sparse.backlog_pkts -= zrtt_cb(skb)->segs;
+		*zrtt_backlog(q, lane) -= zrtt_cb(skb)->segs;
 		sch->q.qlen--;
 	}
 	qdisc_qstats_backlog_dec(sch, skb);
@@ -201,15 +236,26 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 	return skb;
 }
 
-/* How long did a sparse packet wait that leaves for the link? */
-static noinline void zrtt_sample_sparse(struct zrtt_sched_data *q, u64 enqueue_ns)
+/* How long did a packet wait that leaves for the link? Microseconds. */
+static u32 zrtt_sojourn_us(const struct zrtt_skb_cb *cb)
 {
-	u64 us = div_u64(ktime_get_ns() - enqueue_ns, NSEC_PER_USEC);
 	u32 most_us = ZRTT_SOJOURN_MAX_US;
 
-	q->sparse.delay_q8 = zrtt_ewma(q->sparse.delay_q8,
-				       min_t(u64, us, most_us) << ZRTT_DELAY_FRAC,
-				       ZRTT_DELAY_WQ_Q16);
+	return min_t(u64, div_u64(ktime_get_ns() - cb->enqueue_ns, NSEC_PER_USEC), most_us);
+}
+
+/* Smooth the sojourn of packets that leave a lane. */
+static noinline void zrtt_sample(u32 *delay_q8, u32 sojourn_us)
+{
+	*delay_q8 = zrtt_ewma(*delay_q8, sojourn_us << ZRTT_DELAY_FRAC, ZRTT_DELAY_WQ_Q16);
+}
+
+/* Is there a packet behind the lanes of sparse flows? */
+static bool zrtt_others_wait(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return sch->q.head || q->l4s.backlog_pkts;
 }
 
 /* A sparse packet leaves for the link. */
@@ -220,11 +266,57 @@ static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
 	u32 bytes = qdisc_pkt_len(skb);
 
-	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head);
+	zrtt_lanes_left(&q->vars.lanes, lane, bytes, zrtt_others_wait(sch));
+	if (lane == ZRTT_LANE_SPARSE && unlikely(q->l4s.backlog_pkts))
+		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 	q->sparse.pkts += cb->segs;
 	q->sparse.bytes += bytes;
 	if (!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE))
-		zrtt_sample_sparse(q, cb->enqueue_ns);
+		zrtt_sample(&q->sparse.delay_q8, zrtt_sojourn_us(cb));
+}
+
+/* Set CE in a packet that leaves the low-latency lane. Return: whether it can be marked. */
+static bool zrtt_mark_l4s(struct sk_buff *skb, const struct zrtt_skb_cb *cb)
+{
+	struct zrtt_packet p = { .ip_off = cb->ip_off };
+
+	if (cb->ip_off == ZRTT_NO_IP)
+		return false;
+	p.version = skb->data[cb->ip_off] >> 4;
+	return zrtt_mark(skb, &p);
+}
+
+/* A packet leaves the low-latency lane for the link. */
+static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	struct zrtt_vars *vars = &q->vars;
+	u32 bytes = qdisc_pkt_len(skb), sojourn_us = zrtt_sojourn_us(cb);
+	struct zrtt_flow *flow = zrtt_flow_lookup(&vars->table, cb->flow);
+
+	zrtt_bulk_left(&vars->lanes, bytes);
+	if (sch->q.head || zrtt_head(sch, ZRTT_LANE_SPARSE))
+		zrtt_l4s_left(&vars->l4s, bytes);
+	q->l4s.pkts += cb->segs;
+	q->l4s.bytes += bytes;
+	zrtt_sample(&q->l4s.delay_q8, sojourn_us);
+	if (flow && zrtt_l4s_verdict(&vars->l4s, &vars->ctl, flow, &vars->law, sojourn_us,
+				     zrtt_random(q)) &&
+	    q->params.ecn && zrtt_mark_l4s(skb, cb)) {
+		q->l4s.marks += cb->segs;
+		q->stats.ecn_mark += cb->segs;
+	}
+}
+
+/* A packet leaves bulk for the link. */
+static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	zrtt_bulk_left(&q->vars.lanes, bytes);
+	if (unlikely(q->l4s.backlog_pkts))
+		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
@@ -243,7 +335,7 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
 
-	if (!sch->q.head)
+	if (!zrtt_others_wait(sch))
 		return zrtt_lane_packets(q, lane) > ZRTT_SPARSE_PKTS;
 	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
 							      lanes->ahead);
@@ -252,7 +344,7 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 /* Is the lane of a packet one that zrtt_admit() is to look at? */
 static bool zrtt_may_wait(struct Qdisc *sch, enum zrtt_lane lane)
 {
-	return lane != ZRTT_LANE_BULK &&
+	return lane != ZRTT_LANE_BULK && lane != ZRTT_LANE_L4S &&
 	       (lane == ZRTT_LANE_RETURNING || zrtt_lane_leads(sch, lane));
 }
 
@@ -285,10 +377,46 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
 	if (likely(!zrtt_lane_waits(sch, lane, now_ns)))
 		return lane;
-	if (flow->live || !sch->q.head ||
+	if (flow->live || !zrtt_others_wait(sch) ||
 	    zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
 		return ZRTT_LANE_BULK;
 	return ZRTT_LANES;
+}
+
+/* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
+static noinline enum zrtt_lane zrtt_l4s_lane(const struct zrtt_sched_data *q,
+					     const struct zrtt_flow *flow, enum zrtt_lane lane)
+{
+	const struct sk_buff *head = q->sparse.lanes[ZRTT_LANE_L4S].head;
+
+	if (lane < ZRTT_LANE_L4S)
+		return lane;
+	if (head && q->clock.ns - zrtt_cb(head)->enqueue_ns > ZRTT_L4S_LATE_NS &&
+	    zrtt_l4s_exceeds(&q->vars.law, flow, max(flow->rate, flow->bytes)))
+		return ZRTT_LANE_BULK;
+	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane);
+}
+
+/* Is a packet dropped that is to join the low-latency lane? */
+static noinline bool zrtt_l4s_drops(struct zrtt_sched_data *q, struct zrtt_flow *flow)
+{
+	const struct zrtt_arrival *pkt = &q->seen.pkt;
+
+	if (likely(!zrtt_l4s_overloaded(&q->params, &q->vars, flow, pkt)))
+		return false;
+	return zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt,
+				 zrtt_random(q)) == ZRTT_DROP;
+}
+
+/* What marks a packet of the low-latency lane when it leaves. */
+static void zrtt_note_l4s(struct zrtt_sched_data *q, struct sk_buff *skb,
+			  const struct zrtt_flow *flow)
+{
+	const struct zrtt_packet *p = &q->seen.p;
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
+
+	cb->flow = flow->tag;
+	cb->ip_off = p->version && p->ip_off < ZRTT_NO_IP ? p->ip_off : ZRTT_NO_IP;
 }
 
 /* A packet of @segs was dropped, or is not queued. */
@@ -296,7 +424,9 @@ static void zrtt_count_drop(struct zrtt_sched_data *q, enum zrtt_lane lane, u32 
 			    u64 *count)
 {
 	*count += segs;
-	if (lane != ZRTT_LANE_BULK)
+	if (lane == ZRTT_LANE_L4S)
+		q->l4s.drops += segs;
+	else if (lane != ZRTT_LANE_BULK)
 		q->sparse.drops += segs;
 }
 
@@ -346,6 +476,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	q->backlog_pkts = 0;
 	q->memory = 0;
 	q->sparse.backlog_pkts = 0;
+	q->l4s.backlog_pkts = 0;
 	for (lane = 0; lane < ZRTT_LANE_BULK; lane++)
 		__qdisc_reset_queue(&q->sparse.lanes[lane]);
 	for (lane = 0; lane < ZRTT_LANES; lane++)

@@ -63,7 +63,7 @@ struct zrtt_departures {
 /**
  * struct zrtt_sparse - sparse flows, packets counted with the segments of GSO packets
  * @lanes: all but bulk, by enum zrtt_lane
- * @backlog_pkts: packets in them
+ * @backlog_pkts: packets in those of sparse flows
  * @pkts: those that left for the link
  * @bytes: bytes of these
  * @drops: packets dropped that were in it, or to join it
@@ -80,11 +80,31 @@ struct zrtt_sparse {
 };
 
 /**
+ * struct zrtt_l4s_counts - the low-latency lane, packets counted with their segments
+ * @backlog_pkts: packets in it
+ * @pkts: those that left for the link
+ * @bytes: bytes of these
+ * @marks: of these, those that it marked
+ * @drops: packets dropped that were in it, or to join it
+ * @delay_q8: smoothed sojourn of those that left, microseconds, ZRTT_DELAY_FRAC
+ *	fraction bits
+ */
+struct zrtt_l4s_counts {
+	u32 backlog_pkts;
+	u64 pkts;
+	u64 bytes;
+	u64 marks;
+	u64 drops;
+	u32 delay_q8;
+};
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
  * @stats: what it counted
  * @sparse: the lanes that go before bulk; bulk is Qdisc.q, whose qlen counts all
+ * @l4s: what passed the low-latency lane
  * @net: connections that are timed by timestamps, NULL = timestamps are off
  * @names: addresses of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
@@ -110,6 +130,7 @@ struct zrtt_sched_data {
 	struct zrtt_vars vars;
 	struct zrtt_stats stats;
 	struct zrtt_sparse sparse;
+	struct zrtt_l4s_counts l4s;
 	struct zrtt_net *net;
 	struct zrtt_name *names;
 	struct zrtt_hash_key key;
@@ -146,6 +167,10 @@ enum zrtt_timing {
  * @segs: packets it counts for
  * @times: enum zrtt_timing
  * @below: ... and its lane
+ * @ip_off: in the low-latency lane, offset of the IP header, ZRTT_NO_IP if there is none
+ * @flow: there, hash of the flow
+ *
+ * It must fit into QDISC_CB_PRIV_LEN: no padding to the alignment of u64.
  */
 struct zrtt_skb_cb {
 	u64 enqueue_ns;
@@ -155,8 +180,14 @@ struct zrtt_skb_cb {
 	};
 	u16 segs;
 	u8 times;
-	u8 below;
-};
+	union {
+		u8 below;
+		u8 ip_off;
+	};
+	u32 flow;
+} __packed __aligned(4);
+
+#define ZRTT_NO_IP	0xff
 
 static inline struct zrtt_skb_cb *zrtt_cb(const struct sk_buff *skb)
 {

@@ -22,6 +22,7 @@ static u64 zrtt_per_second(u64 per_epoch)
 static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_l4s_counts *l4s = &q->l4s;
 	const struct zrtt_sparse *sparse = &q->sparse;
 	const struct zrtt_stats *stats = &q->stats;
 
@@ -32,12 +33,22 @@ static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 		.backlog_packets = sparse->backlog_pkts,
 		.delay_us = sparse->delay_q8 >> ZRTT_DELAY_FRAC,
 	};
+	lane[TC_ZRTT_LANE_L4S] = (struct tc_zrtt_lane_stats) {
+		.packets = l4s->pkts,
+		.bytes = l4s->bytes,
+		.marks = l4s->marks,
+		.drops = l4s->drops,
+		.backlog_packets = l4s->backlog_pkts,
+		.delay_us = l4s->delay_q8 >> ZRTT_DELAY_FRAC,
+	};
 	lane[TC_ZRTT_LANE_BULK] = (struct tc_zrtt_lane_stats) {
-		.packets = u64_stats_read(&sch->bstats.packets) - sparse->pkts,
-		.bytes = u64_stats_read(&sch->bstats.bytes) - sparse->bytes,
+		.packets = u64_stats_read(&sch->bstats.packets) - sparse->pkts - l4s->pkts,
+		.bytes = u64_stats_read(&sch->bstats.bytes) - sparse->bytes - l4s->bytes,
+		.marks = stats->ecn_mark - l4s->marks,
 		.drops = stats->drop_mark + stats->drop_limit + stats->drop_late -
-			 sparse->drops,
-		.backlog_packets = q->backlog_pkts - sparse->backlog_pkts,
+			 sparse->drops - l4s->drops,
+		.backlog_packets = q->backlog_pkts - sparse->backlog_pkts -
+				   l4s->backlog_pkts,
 		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
 	};
 }
@@ -81,6 +92,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.flows_marked = table->by_source[ZRTT_RTT_MARK],
 		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
 		.dq_rate64 = zrtt_per_second(q->sent.rate),
+		.l4s_barred = q->vars.l4s.barred,
 	};
 	zrtt_dump_lanes(sch, st.lane);
 	sch_tree_unlock(sch);

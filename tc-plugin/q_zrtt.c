@@ -94,6 +94,7 @@ static const char *const zrtt_atms[] = {
 static const char *const zrtt_lanes[] = {
 	[TC_ZRTT_LANE_SPARSE]	= "sparse",
 	[TC_ZRTT_LANE_BULK]	= "bulk",
+	[TC_ZRTT_LANE_L4S]	= "l4s",
 };
 
 static const char *const zrtt_sources[] = {
@@ -162,6 +163,8 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_NAMES, .kind = ZRTT_FLAG },
 	{ .name = "lanes", .off = "nolanes",
 	  .attr = TCA_ZRTT_LANES, .kind = ZRTT_FLAG },
+	{ .name = "l4s", .off = "nol4s",
+	  .attr = TCA_ZRTT_L4S, .kind = ZRTT_FLAG },
 	{ .name = "bandwidth", .off = "unlimited", .attr = TCA_ZRTT_BANDWIDTH,
 	  .kind = ZRTT_RATE,
 	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_BANDWIDTH_MAX },
@@ -224,7 +227,7 @@ static const char zrtt_usage[] =
 	"                [ target TIME ] [ ecn | noecn ] [ limit PACKETS ]\n"
 	"                [ memory_limit SIZE ] [ flows N ]\n"
 	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
-	"                [ lanes | nolanes ]\n"
+	"                [ lanes | nolanes ] [ l4s | nol4s ]\n"
 	"                [ handshake | nohandshake ] [ timestamps | notimestamps ]\n"
 	"                [ hint { clamp | trust | ignore } ]\n"
 	"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
@@ -255,6 +258,7 @@ static const char zrtt_help[] =
 	"                     nonames\n"
 	"  lanes              serve flows that send little first (default in mode zrtt);\n"
 	"                     nolanes: one FIFO\n"
+	"  l4s                a low-latency lane for ECT(1) (default nol4s)\n"
 	"\n"
 	"RTT sources:\n"
 	"  handshake          measure RTTs by TCP handshakes (default), or nohandshake\n"
@@ -741,6 +745,7 @@ static void print_lane(const char *name, const struct tc_zrtt_lane_stats *lane)
 	print_string(PRINT_ANY, "name", "  lane %s", name);
 	print_lluint(PRINT_ANY, "packets", " packets %llu", lane->packets);
 	print_lluint(PRINT_ANY, "bytes", " bytes %llu", lane->bytes);
+	print_lluint(PRINT_ANY, "marks", " marks %llu", lane->marks);
 	print_lluint(PRINT_ANY, "drops", " drops %llu", lane->drops);
 	print_uint(PRINT_ANY, "backlog_packets", " backlog_packets %u",
 		   lane->backlog_packets);
@@ -820,6 +825,7 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	print_nl();
 	print_uint(PRINT_ANY, "memory_used", "  memory_used %u", st.memory_used);
 	print_uint(PRINT_ANY, "limit_now", " limit_now %u", st.limit_now);
+	print_lluint(PRINT_ANY, "l4s_barred", " l4s_barred %llu", st.l4s_barred);
 	/* An older kernel has no lanes, which is not the same as empty ones. */
 	if (len >= offsetof(struct tc_zrtt_xstats, lane) + sizeof(st.lane))
 		print_lanes(st.lane);

@@ -33,6 +33,7 @@
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
+#define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
 #define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed RTT of hints */
@@ -88,11 +89,16 @@ enum zrtt_syn {
  * @bytes: arrivals since then that P_i did not drop
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
+ * @marks: its packets that the low-latency lane marked since the last look at them, up to 255
  * @rtt_us: RTT_i in use, 0 = none known
+ * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
+ * @strikes: updates in a row in which it did not answer the marks of the low-latency lane
+ * @barred: it lost that lane
  * @hinted_q8: smoothed RTT of hints or marks, microseconds, ZRTT_RTT_FRAC
  *	fraction bits, 0 = none
  * @passive_us: what was seen of the RTT: the gap of the handshake, or what
  *	timestamps say; 0 = nothing
+ * @marked_q8: of its last packets in the low-latency lane, those that were marked, Q8
  * @hinted_epoch: epoch of the last hint or mark, low bits
  * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits
  * @syn_seq: with @syn, the sequence number that its answer has, low bits
@@ -105,10 +111,11 @@ enum zrtt_syn {
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
  * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
- * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @lane: enum zrtt_lane of its last packet
+ * @l4s: its packets are ECT(1), and have the low-latency lane and its law
  * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
+ * @looks: looks at @marks in a row that say that its sender is not scalable
  * @source: enum zrtt_rtt_source of @rtt_us
  * @live: on the list and in the sums
  * @syn: enum zrtt_syn
@@ -122,10 +129,15 @@ struct zrtt_flow {
 	u32 epoch;
 	u32 bytes;
 	u32 rate;
-	s32 penalty_q16;
-	u32 rtt_us;
+	s32 penalty_q16:24;
+	u32 marks:8;
+	u32 rtt_us:24;
+	u32 age:4;
+	u32 strikes:3;
+	u32 barred:1;
 	u32 hinted_q8;
-	u32 passive_us;
+	u32 passive_us:24;
+	u32 marked_q8:8;
 	u16 hinted_epoch;
 	u16 syn_at;
 	union {
@@ -141,10 +153,11 @@ struct zrtt_flow {
 	u32 acc_q30;
 	u32 threshold_q30;
 	u16 last;
-	u8 age:4;
-	u8 lane:2;
+	u8 lane:3;
+	u8 l4s:1;
 	u8 hit:1;
 	u8 counts:1;
+	u8 looks:2;
 	u8 source:3;
 	u8 live:1;
 	u8 syn:2;
@@ -190,9 +203,15 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->weight_q16 = ZRTT_Q16_ONE;
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	f->age = 0;
+	f->strikes = 0;
+	f->looks = 0;
+	f->marks = 0;
+	f->barred = 0;
+	f->marked_q8 = 0;
 	f->last = 0;
 	f->lane = 0;
-	f->age = 0;
+	f->l4s = 0;
 	f->hit = 0;
 	f->counts = 0;
 	f->source = ZRTT_RTT_NONE;

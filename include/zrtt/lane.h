@@ -155,6 +155,29 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
 }
 
+/**
+ * zrtt_lane_of_l4s() - the lane of a packet of an L4S flow that zrtt_lane_of() puts behind thin
+ * @t: flow table
+ * @f: its flow
+ * @bytes: its length
+ * @lane: sparse or bulk
+ *
+ * Of a flow that has packets there, the first one of an epoch may return, as a small one of
+ * a sparse flow does, and the next ones follow until all these have left.
+ */
+static inline enum zrtt_lane zrtt_lane_of_l4s(const struct zrtt_table *t,
+					      const struct zrtt_flow *f, u32 bytes,
+					      enum zrtt_lane lane)
+{
+	if (f->last & ZRTT_LAST_BULK)
+		return ZRTT_LANE_BULK;
+	if (f->lane == ZRTT_LANE_THIN || f->lane == ZRTT_LANE_L4S || !zrtt_flow_queued(t, f))
+		return ZRTT_LANE_L4S;
+	if (f->lane == ZRTT_LANE_RETURNING || f->bytes == bytes)
+		return ZRTT_LANE_RETURNING;
+	return lane;
+}
+
 /* A packet of @f joins @lane. */
 static inline void zrtt_lane_join(struct zrtt_table *t, struct zrtt_flow *f,
 				  enum zrtt_lane lane)
@@ -169,14 +192,14 @@ static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes, u32 ahead)
 	return unlikely(ahead > lanes->lead);
 }
 
-/* A packet of @bytes left @lane, which is not bulk, while bulk waited or not. */
+/* A packet of @bytes left @lane, thin or sparse, while others waited or not. */
 static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane, u32 bytes,
-				   bool bulk_waits)
+				   bool others_wait)
 {
 	u32 thin_bytes = lane == ZRTT_LANE_SPARSE ? 0 : bytes;
 
 	lanes->thin_bytes += thin_bytes;
-	if (!bulk_waits) {
+	if (!others_wait) {
 		lanes->thin_ahead = 0;
 		lanes->ahead = 0;
 		return;
@@ -189,7 +212,7 @@ static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane
 		lanes->thin_ahead = lanes->ahead;
 }
 
-/* A packet of @bytes left bulk. */
+/* A packet of @bytes left bulk or the low-latency lane. */
 static inline void zrtt_bulk_left(struct zrtt_lanes *lanes, u32 bytes)
 {
 	if (likely(!lanes->ahead))

@@ -88,6 +88,7 @@ struct zrtt_law_params {
  * @log_due: log2 of the due share in bytes per epoch, Q16
  * @due: the same, bytes per epoch
  * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16
+ * @l4s_gain_q16: the same for flows of the low-latency lane, whose marks are more
  * @p_q30: P_b
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
@@ -101,6 +102,7 @@ struct zrtt_law {
 	s32 log_due;
 	u32 due;
 	u32 gain_q16;
+	u32 l4s_gain_q16;
 	u32 p_q30;
 	u32 rtt_avg_us;
 	u32 queue_us;
@@ -138,21 +140,26 @@ static inline u32 zrtt_alpha(const struct zrtt_law_params *params, u32 p_avg_q30
 	return zrtt_alpha_capped(params->pth_q30, p_avg_q30, cap_q16);
 }
 
+/* A third of the marks that a flow of the due share expects in an epoch at @p_q30. */
+static inline u32 zrtt_penalty_gain(u32 p_q30, u32 due)
+{
+	u64 gain_q16 = ((u64)p_q30 * due) >>
+		       (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
+
+	return gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 : ZRTT_PENALTY_GAIN_MAX;
+}
+
 /* The due share, a max-min fair one: the geometric mean, which the integral of
  * logarithms holds flows at, of the rates of those that are held back. While nobody is,
  * it stays what it was.
  */
 static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_table *t, u32 p_q30)
 {
-	u64 gain_q16;
-
 	if (!t->counted)
 		return;
 	law->log_due = (s32)div_s64(t->sum_log_rate, t->counted);
 	law->due = zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16));
-	gain_q16 = ((u64)p_q30 * law->due) >> (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
-	law->gain_q16 = gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 :
-			ZRTT_PENALTY_GAIN_MAX;
+	law->gain_q16 = zrtt_penalty_gain(p_q30, law->due);
 }
 
 /* Move the mean weight of the packets since the last tick towards 1. */
@@ -266,7 +273,7 @@ static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
 }
 
 /**
- * zrtt_weight() - P_i / P_b of a flow
+ * zrtt_weight() - P_i / P_b of a flow, of the low-latency lane its square root
  * @params: parameters
  * @law: state of the last tick
  * @f: flow, just updated
@@ -294,7 +301,8 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      (zrtt_log2(f->rate) - law->log_due);
 	if (params->tuned)
 		log_weight += law->log_norm + f->penalty_q16;
-	return zrtt_exp2(zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX));
+	log_weight = zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX);
+	return zrtt_exp2(f->l4s ? log_weight / 2 : log_weight);
 }
 
 /* Is P_i low enough to mark? A mark_max of 1 never drops. */
@@ -337,7 +345,8 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
 	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
-	step_q16 = (step_q16 * law->gain_q16 * epochs) >> ZRTT_Q16;
+	step_q16 = (step_q16 * (f->l4s ? law->l4s_gain_q16 : law->gain_q16) * epochs) >>
+		   ZRTT_Q16;
 	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);

@@ -17,6 +17,12 @@
 #define ZRTT_IPV6_HEADERS_MAX	6
 
 /* EtherTypes, and PPP's protocol numbers */
+/* ECN codepoints (RFC 3168, RFC 9331) */
+#define ZRTT_NOT_ECT		0
+#define ZRTT_ECT_1		1
+#define ZRTT_ECT_0		2
+#define ZRTT_CE			3
+
 #define ZRTT_TYPE_IPV4		0x0800
 #define ZRTT_TYPE_IPV6		0x86dd
 #define ZRTT_TYPE_VLAN		0x8100
@@ -89,7 +95,7 @@ struct zrtt_wanted {
  * @version: 4, 6, or 0 for anything else
  * @proto: of what follows the IP headers
  * @tcp_flags: flags byte of the TCP header, 0 = not TCP
- * @ect: the packet can be marked
+ * @ecn: ECN codepoint; any but 0 can be marked
  * @pppoe: a PPPoE header stands before the IP header
  * @sealed: AH or TCP-AO may cover the hint, which thus must not change
  * @hint_in_tcp: the hint is a TCP option
@@ -109,7 +115,7 @@ struct zrtt_packet {
 	u8 version;
 	u8 proto;
 	u8 tcp_flags;
-	bool ect;
+	u8 ecn;
 	bool pppoe;
 	bool sealed;
 	bool hint_in_tcp;
@@ -304,7 +310,7 @@ static inline void zrtt_parse_ipv4(struct zrtt_packet *p, struct zrtt_bytes *b,
 		return;
 	p->ip_off = (u16)off;
 	p->version = 4;
-	p->ect = ip[1] & 3;
+	p->ecn = ip[1] & 3;
 	p->proto = ip[9];
 	p->sealed = p->proto == ZRTT_PROTO_AH;
 
@@ -368,7 +374,7 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, struct zrtt_bytes *b,
 		return;
 	p->ip_off = (u16)off;
 	p->version = 6;
-	p->ect = ip[1] >> 4 & 3;
+	p->ecn = ip[1] >> 4 & 3;
 	p->nexthdr_off = (u16)(off + ZRTT_IPV6_NEXTHDR);
 	next = ip[ZRTT_IPV6_NEXTHDR];
 	off += ZRTT_IPV6_BYTES;
@@ -425,7 +431,7 @@ static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
 	p->version = 4;
 	p->proto = ip[9];
 	p->tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0;
-	p->ect = ip[1] & 3;
+	p->ecn = ip[1] & 3;
 	return true;
 }
 
@@ -499,7 +505,7 @@ static inline bool zrtt_packet_plain6(struct zrtt_packet *p, const struct zrtt_b
 		.version = 6,
 		.proto = ip[ZRTT_IPV6_NEXTHDR],
 		.tcp_flags = ip[ZRTT_IPV6_NEXTHDR] == ZRTT_PROTO_TCP ? l4[13] : 0,
-		.ect = ip[1] >> 4 & 3,
+		.ecn = ip[1] >> 4 & 3,
 	};
 	return true;
 }

@@ -42,6 +42,7 @@
 enum zrtt_lane {
 	ZRTT_LANE_RETURNING,
 	ZRTT_LANE_THIN,
+	ZRTT_LANE_L4S,
 	ZRTT_LANE_SPARSE,
 	ZRTT_LANE_BULK,
 	ZRTT_LANES,
@@ -589,6 +590,7 @@ static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
+	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
 
 	if (f->live)
 		zrtt_flow_retire(t, f);
@@ -598,6 +600,10 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 		f->age = 0;
 		f->penalty_q16 = 0;
 		f->acc_q30 = 0;
+		f->strikes = 0;
+		f->looks = 0;
+		f->marks = 0;
+		f->barred = 0;
 		if (f->syn)
 			zrtt_flow_anchor(f, 0, false);
 	} else if (epochs) {
@@ -611,7 +617,7 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 	zrtt_flow_choose_rtt(f, epoch);
 	zrtt_flow_fade(f, t->rtt_avg_us, epoch);
 	f->counts = zrtt_flow_counts(t, f);
-	if ((epoch + f->tag) >> ZRTT_HIT_SHIFT != (epoch + f->tag - epochs) >> ZRTT_HIT_SHIFT)
+	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)
 		f->hit = 0;
 	zrtt_flow_enlist(t, f);
 }

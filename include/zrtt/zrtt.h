@@ -17,6 +17,7 @@
 #include "controller.h"
 #include "law.h"
 #include "lane.h"
+#include "l4s.h"
 #include "shaper.h"
 
 enum zrtt_mode {
@@ -78,6 +79,7 @@ enum zrtt_hint_policy {
  * @split_gso: queue the segments of a GSO packet one by one
  * @names: know the addresses of flows
  * @lanes: a lane for sparse flows
+ * @l4s: a lane for ECT(1)
  * @ctl: how P_b is found
  * @law: how P_i follows
  * @shaper: the link behind, if this queue is to be its bottleneck
@@ -97,6 +99,7 @@ struct zrtt_params {
 	bool split_gso;
 	bool names;
 	bool lanes;
+	bool l4s;
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
 	struct zrtt_shaper_params shaper;
@@ -108,6 +111,7 @@ struct zrtt_params {
  * @law: averages and alpha
  * @table: flows
  * @lanes: what is sparse, and goes first
+ * @l4s: the low-latency lane
  * @tick_ns: when the next tick is due
  * @idle_ns: when the queue ran empty, 0 = it is not empty
  * @delay_q8: smoothed sojourn, microseconds, ZRTT_DELAY_FRAC fraction bits
@@ -117,6 +121,7 @@ struct zrtt_vars {
 	struct zrtt_law law;
 	struct zrtt_table table;
 	struct zrtt_lanes lanes;
+	struct zrtt_l4s l4s;
 	u64 tick_ns;
 	u64 idle_ns;
 	u32 delay_q8;
@@ -155,7 +160,7 @@ struct zrtt_stats {
  * @ack: of such a packet, 0 = none
  * @rtt_info: it may have an RTT or be of a handshake; else the fields of both are not read
  * @handshake: it is a TCP SYN or SYN-ACK
- * @ect: it can be marked
+ * @ecn: ECN codepoint; any but 0 can be marked
  */
 struct zrtt_arrival {
 	u32 tag;
@@ -169,12 +174,12 @@ struct zrtt_arrival {
 	u16 seq_high;
 	bool rtt_info;
 	bool handshake;
-	bool ect;
+	u8 ecn;
 };
 
 /**
  * zrtt_params_preset() - the parameters that make a mode
- * @params: set: mode, controller, law, hint policy, handshake, lanes
+ * @params: set: mode, controller, law, hint policy, handshake, lanes, l4s
  * @mode: enum zrtt_mode
  *
  * The four reproductions share BLUE with the paper's parameters, draw marks at
@@ -186,6 +191,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	params->hint = ZRTT_HINT_TRUST;
 	params->handshake = false;
 	params->lanes = false;
+	params->l4s = false;
 	params->ctl.kind = ZRTT_CTL_BLUE;
 	params->law = (struct zrtt_law_params) {
 		.alpha_kind = ZRTT_ALPHA_FIXED,
@@ -320,7 +326,7 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  * @params: parameters
  * @vars: state
  * @sojourn_us: age of the older of the packets at the lanes' heads, 0 = empty
- * @backlog_pkts: packets in bulk, segments of GSO packets counted
+ * @backlog_pkts: packets in bulk and in the low-latency lane, segments of GSO packets counted
  * @now_ns: clock
  */
 static inline void zrtt_tick(const struct zrtt_params *params,
@@ -350,6 +356,7 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC);
 	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
 	vars->table.due = vars->law.due;
+	vars->law.l4s_gain_q16 = zrtt_penalty_gain(vars->l4s.p_avg_q30, vars->law.due);
 	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->ctl.p_q30, vars->law.due);
 }
 
@@ -388,11 +395,38 @@ static inline void zrtt_idle_end(struct zrtt_vars *vars)
 	vars->idle_ns = 0;
 }
 
-/* P_i of @f at this moment, Q30, not bounded by 1. */
+/* P_i / P_b, Q16; of a flow of the low-latency lane, whose weight is the root, too. */
+static inline u32 zrtt_bulk_weight(const struct zrtt_flow *f)
+{
+	if (unlikely(f->l4s))
+		return zrtt_mul_q16(f->weight_q16, f->weight_q16);
+	return f->weight_q16;
+}
+
+/* P_i of @f in bulk at this moment, Q30, not bounded by 1. */
 static inline u64 zrtt_probability(const struct zrtt_vars *vars,
 				   const struct zrtt_flow *f)
 {
-	return ((u64)vars->ctl.p_q30 * f->weight_q16) >> ZRTT_Q16;
+	return ((u64)vars->ctl.p_q30 * zrtt_bulk_weight(f)) >> ZRTT_Q16;
+}
+
+/**
+ * zrtt_l4s_overloaded() - is a packet that is to join the low-latency lane to be judged as in
+ *	bulk?
+ * @params: parameters
+ * @vars: state
+ * @f: its flow
+ * @pkt: the packet
+ *
+ * If it cannot be marked; and where P_i is above mark_max, which by default is where 2 p' is
+ * 1, so that marks cannot do more (RFC 9332 sec. 4.2): then it may be dropped.
+ */
+static inline bool zrtt_l4s_overloaded(const struct zrtt_params *params,
+				       const struct zrtt_vars *vars,
+				       const struct zrtt_flow *f,
+				       const struct zrtt_arrival *pkt)
+{
+	return !pkt->ecn || !params->ecn || !zrtt_marks(&params->law, zrtt_probability(vars, f));
 }
 
 /* Bring a flow's rate, RTT, penalty and weight up to date. */
@@ -400,12 +434,31 @@ static inline void zrtt_refresh(const struct zrtt_params *params,
 				struct zrtt_vars *vars, struct zrtt_flow *f,
 				u32 epoch)
 {
-	u32 epochs = epoch - f->epoch;
+	u32 epochs = epoch - f->epoch, bytes = f->bytes;
 
 	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
 	zrtt_flow_update(&vars->table, f, epoch);
 	if (epochs && params->law.tuned)
 		zrtt_penalise(&vars->law, f, epochs);
+	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
+		zrtt_l4s_judge(&vars->l4s, &vars->law, f,
+			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
+	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+}
+
+/* ECT(1) has the low-latency lane, ECT(0) has not; CE and what cannot be marked go where the
+ * flow's last one went (RFC 9331 sec. 5.4 lets a flow-aware node do so).
+ */
+static noinline __maybe_unused void
+zrtt_classify(const struct zrtt_params *params, const struct zrtt_vars *vars,
+	      struct zrtt_flow *f, u8 ecn)
+{
+	bool l4s = params->l4s && !f->barred &&
+		   (ecn == ZRTT_ECT_1 || (ecn != ZRTT_ECT_0 && f->l4s));
+
+	if (l4s == f->l4s)
+		return;
+	f->l4s = l4s;
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
 }
 
@@ -477,6 +530,8 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 		zrtt_refresh(params, vars, f, epoch);
 	if (unlikely(pkt->rtt_info) && pkt->handshake)
 		zrtt_syn_arrived(f, !f->bytes && !f->age, pkt->seq, pkt->ack);
+	if (unlikely(params->l4s || f->l4s))
+		zrtt_classify(params, vars, f, pkt->ecn);
 	f->bytes += pkt->bytes;
 	return f;
 }
@@ -517,8 +572,8 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 
-	zrtt_count_weight(&vars->law, f->weight_q16, marks);
-	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ect, rnd);
+	zrtt_count_weight(&vars->law, zrtt_bulk_weight(f), marks);
+	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
 	if (verdict == ZRTT_MARK && !params->ecn)
 		verdict = ZRTT_DROP;
 	/* an update may have counted it already, by what it answered */

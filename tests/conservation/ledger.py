@@ -37,7 +37,7 @@ CHANGES = (
     "flows 64", "flows 1024", "flows 65536",
     "mode zrtt target 15ms", "mode zrtt target 100us tupdate 1ms", "controller pblue",
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
-    "mode mrtt", "mode prto threshold 20", "mode zrtt nolanes",
+    "mode mrtt", "mode prto threshold 20", "mode zrtt nolanes", "mode zrtt l4s", "mode zrtt nolanes l4s",
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
     "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
@@ -113,6 +113,8 @@ class Round:
             "backlog of sparse": (
                 zrtt["lanes"][0]["backlog_packets"], self.books["sparse"].segs
             ),
+            "backlog of l4s": (zrtt["lanes"][2]["backlog_packets"], self.books["l4s"].segs),
+            "marks of lanes": (self.of_lanes("marks"), zrtt["ecn_mark"]),
             "packets of lanes": (self.of_lanes("packets"), out.segs),
             "bytes of lanes": (self.of_lanes("bytes"), out.bytes),
             "drops of lanes": (self.of_lanes("drops"), dropped.segs),
@@ -141,12 +143,20 @@ def lost_early(rounds: Sequence[Round]) -> list[int]:
     return [now - before for before, now in pairwise([0, *sums])]
 
 
+def _changes(chance: random.Random) -> list[str]:
+    """Two of them, but not two modes: not all parameters go with each."""
+    while True:
+        words = chance.sample(CHANGES, 2)
+        if not all(each.startswith("mode") for each in words):
+            return words
+
+
 def plan(packets: int, seed: int = 1) -> list[str]:
     """A line per round; the last ones leave nothing queued."""
     chance = random.Random(seed)
     lines, split = [], 1
     for _ in range(max(packets // ROUND_PACKETS, len(CHANGES))):
-        words = " ".join(chance.sample(CHANGES, 2))
+        words = " ".join(_changes(chance))
         if chance.random() < 0.5:
             split = 1 - split
         words += " split_gso" if split else " no_split_gso"

@@ -23,7 +23,7 @@ PACKETS_WITH_BUG = 1_000_000
 BOOKS = {
     "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
     "at_head": Sum(1, 2, 1000), "room": Sum(0, 0, 0), "queued": Sum(2, 4, 2000),
-    "sparse": Sum(1, 1, 500), "marked": Sum(0, 3, 0),
+    "sparse": Sum(1, 1, 500), "l4s": Sum(1, 1, 500), "marked": Sum(0, 3, 0),
 }  # fmt: skip
 PARENT = {"bytes": 3000, "packets": 6, "qlen": 2, "backlog": 2000}
 ZRTT = PARENT | {
@@ -31,8 +31,9 @@ ZRTT = PARENT | {
     "backlog_packets": 4, "ecn_mark": 9, "memory_used": 50_000, "flows": 64,
     "options": {"flows": 64, "memory_limit": 50_000},
     "lanes": [
-        {"packets": 2, "bytes": 1000, "drops": 4, "backlog_packets": 1},
-        {"packets": 4, "bytes": 2000, "drops": 6, "backlog_packets": 3},
+        {"packets": 2, "bytes": 1000, "marks": 0, "drops": 4, "backlog_packets": 1},
+        {"packets": 3, "bytes": 1500, "marks": 7, "drops": 5, "backlog_packets": 2},
+        {"packets": 1, "bytes": 500, "marks": 2, "drops": 1, "backlog_packets": 1},
     ],
 }  # fmt: skip
 
@@ -119,11 +120,12 @@ def test_packets_that_change_places_are_noticed(edit: Edit) -> None:
     "what",
     [
         lambda r: r.books["sparse"].segs and r.books["sparse"] != r.books["queued"],
+        lambda r: r.books["l4s"].segs,
         lambda r: r.books["queued"].segs > r.books["queued"].pieces,  # whole GSO packets
         lambda r: r.options["split_gso"] and r.books["queued"].pieces > 1,
         lambda r: r.zrtt["flows"] >= 7 / 8 * r.options["flows"],  # the newest of 8 is not live
     ],
-    ids=["both lanes", "whole", "split", "full table"],
+    ids=["both lanes", "l4s", "whole", "split", "full table"],
 )
 def test_rounds_end_in_each_state(what: Callable[[Round], bool]) -> None:
     assert any(what(each) for each in rounds())
@@ -142,7 +144,7 @@ def test_each_wrong_figure_is_a_problem(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ZRTT["lanes"][0])
-@pytest.mark.parametrize("lane", [0, 1], ids=["sparse", "bulk"])
+@pytest.mark.parametrize("lane", [0, 1, 2], ids=["sparse", "bulk", "l4s"])
 def test_each_wrong_figure_of_a_lane_is_a_problem(lane: int, name: str) -> None:
     lanes = [dict(one) for one in ZRTT["lanes"]]
     lanes[lane][name] += 1

@@ -103,8 +103,9 @@ PARAMETERS = [
     Parameter("ecn", "noecn", False, "ecn", True),
     Parameter("split_gso", "no_split_gso", False, "split_gso", True),
     Parameter("names", "nonames", False, "names", True),
-    # off at the high end, where the mode is blue
+    # both off at the high end, where the mode is blue
     Parameter("lanes", "lanes", True, "nolanes", False),
+    Parameter("l4s", "l4s", True, "nol4s", False),
     Parameter("bandwidth", "8kbit", 1000, "1tbit", 125_000_000_000),
     Parameter("overhead", "-64", -64, "256", 256),
     Parameter("mpu", "0", 0, "256", 256),
@@ -206,6 +207,7 @@ _BAD_VALUES = {
     "SPLIT_GSO": (2, 255),
     "NAMES": (2, 255),
     "LANES": (2, 255),
+    "L4S": (2, 255),
     "BANDWIDTH": (1, 999, 125_000_000_001, (1 << 64) - 1),
     "OVERHEAD": (257, U32_MAX - 64, 1 << 31),
     "MPU": (257, U32_MAX),

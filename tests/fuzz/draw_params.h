@@ -45,7 +45,10 @@ static inline void draw_change(struct draw *d, struct zrtt_params *params)
 	} else if (i == RANGES) {
 		zrtt_params_preset(params, draw_index(d, __TC_ZRTT_MODE_MAX));
 	} else if (i == RANGES + 1) {
-		params->ecn = draw_index(d, 2);
+		u32 what = draw_index(d, 4);
+
+		params->ecn = what & 1;
+		params->l4s = params->mode == ZRTT_MODE_ZRTT && what & 2;
 	} else {
 		params->mark_mask = (1U << draw_index(d, TC_ZRTT_MARK_BITS_MAX + 1)) - 1;
 		params->mark_mask <<= draw_index(d, 32);

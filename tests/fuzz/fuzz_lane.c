@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * libFuzzer target: FIFOs of numbered packets, filled and served by lane.h and table.h as
- * the qdisc does. More flows than slots, spoofed sequence numbers, tables that grow and
+ * libFuzzer target: FIFOs of numbered packets, filled and served by lane.h, l4s.h and table.h
+ * as the qdisc does. ECT(1) that comes and goes, flows that lose the low-latency lane, more flows than slots, spoofed sequence numbers, tables that grow and
  * shrink, resets, lanes switched on and off, drops at either head, and more packets in bulk
  * than a flow's 16 bits can count: packets of a flow leave in the order in which they came.
  */
@@ -54,7 +54,10 @@ struct lane {
  * @came: packets of each flow
  * @left: number of the last one that left, + 1
  * @seq_high: its last sequence number
- * @overtaken: bytes that other lanes sent ahead of older packets in bulk, less what bulk sent
+ * @overtaken: bytes that lanes of sparse flows sent ahead of older packets in bulk or the
+ *	low-latency lane, less what these sent
+ * @ahead: bytes that the low-latency lane sent ahead of older packets in sparse or bulk since
+ *	these sent their part
  * @now_ns: clock
  */
 struct queue {
@@ -67,6 +70,7 @@ struct queue {
 	u32 left[FLOWS];
 	u16 seq_high[FLOWS];
 	u64 overtaken;
+	s64 ahead;
 	u64 now_ns;
 };
 
@@ -170,12 +174,13 @@ static void wait_below(struct queue *q, const struct zrtt_flow *f)
 	piece->below = f->lane;
 }
 
-static void arrive(struct queue *q, u32 flow, u32 bytes, enum fate fate)
+static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 {
 	const struct zrtt_arrival pkt = {
 		.tag = tag_of(flow),
 		.bytes = bytes,
 		.segs = 1,
+		.ecn = ecn,
 		.seq_high = q->seq_high[flow],
 	};
 	struct zrtt_table *t = &q->vars.table;
@@ -183,6 +188,9 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, enum fate fate)
 	enum zrtt_lane lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
 
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
+	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
+	if (lane >= ZRTT_LANE_SPARSE && f->l4s)
+		lane = zrtt_lane_of_l4s(t, f, bytes, lane);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
@@ -201,12 +209,13 @@ static void send(struct queue *q, struct draw *d)
 	u32 flow = draw_index(d, FLOWS), what = draw_index(d, 128);
 	u32 packets = 1 + what % 8, bytes = draw_between(d, 1, BYTES_MAX);
 	u16 before = q->seq_high[flow];
+	u8 ecn = draw_index(d, 4);
 	u32 i;
 
 	if (what & 8)
 		q->seq_high[flow] = (u16)draw_bytes(d, 1) * 0x101;
 	for (i = 0; i < packets; i++)
-		arrive(q, (flow + (what & 16 ? i : 0)) % FLOWS, bytes, draw_index(d, FATES));
+		arrive(q, (flow + (what & 16 ? i : 0)) % FLOWS, bytes, ecn, draw_index(d, FATES));
 	if (what & 32)
 		q->seq_high[flow] = before;
 }
@@ -252,20 +261,38 @@ static enum zrtt_lane older_lane(struct queue *q)
 {
 	enum zrtt_lane lane = older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
 
+	lane = older_of(q, ZRTT_LANE_L4S, lane);
 	lane = older_of(q, ZRTT_LANE_THIN, lane);
 	return returned(q) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
+}
+
+static enum zrtt_lane sparse_or_bulk(struct queue *q)
+{
+	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead))
+		return older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+}
+
+static enum zrtt_lane l4s_or_other(struct queue *q)
+{
+	if (!head_of(q, ZRTT_LANE_L4S))
+		return sparse_or_bulk(q);
+	if (q->vars.l4s.credit <= 0)
+		return ZRTT_LANE_L4S;
+	return older_of(q, ZRTT_LANE_L4S, sparse_or_bulk(q));
 }
 
 static enum zrtt_lane next_lane(struct queue *q)
 {
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
-	enum zrtt_lane thin = thin_lane(q);
+	enum zrtt_lane thin = thin_lane(q), other;
 
 	if (head_of(q, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
-	if (zrtt_lanes_led(lanes, lanes->ahead))
-		return older_lane(q);
-	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+	other = l4s_or_other(q);
+	if (older_of(q, ZRTT_LANE_THIN, other) == other && older_of(q, thin, other) == other)
+		return other;
+	return older_lane(q);
 }
 
 static bool any_queued(struct queue *q)
@@ -283,22 +310,48 @@ static bool any_queued(struct queue *q)
  */
 static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
 {
-	const struct piece *bulk = head_of(q, ZRTT_LANE_BULK);
+	const struct piece *other = head_of(q, older_of(q, ZRTT_LANE_L4S, ZRTT_LANE_BULK));
 	u32 most = 2 * q->vars.lanes.lead;
 
-	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, bulk);
-	if (!bulk) {
+	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, other);
+	if (!other) {
 		q->overtaken = 0;
-	} else if (bulk->came_ns < piece->came_ns) {
-		expect(q->overtaken < most, "bulk waits too long");
+	} else if (other->came_ns < piece->came_ns) {
+		expect(q->overtaken <= most, "others wait too long");
 		q->overtaken += piece->bytes;
 	}
 	if (q->overtaken > most)
 		q->overtaken = most;
 }
 
-static void bulk_left(struct queue *q, const struct piece *piece)
+/* Weighted round robin: @ahead is as the credit, but for what no older packet waited for. */
+static void l4s_left(struct queue *q, const struct piece *piece)
 {
+	const struct piece *other = head_of(q, sparse_or_bulk(q));
+
+	if (!other)
+		return;
+	zrtt_l4s_left(&q->vars.l4s, piece->bytes);
+	if (other->came_ns >= piece->came_ns)
+		return;
+	q->ahead += piece->bytes;
+	expect(q->ahead <= BYTES_MAX, "others have less than their part of the link");
+}
+
+static void other_left(struct queue *q, const struct piece *piece)
+{
+	if (head_of(q, ZRTT_LANE_L4S)) {
+		zrtt_l4s_other_left(&q->vars.l4s, piece->bytes);
+		q->ahead -= ZRTT_L4S_SHARE * piece->bytes;
+	}
+}
+
+static void others_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
+{
+	if (lane == ZRTT_LANE_L4S)
+		l4s_left(q, piece);
+	else
+		other_left(q, piece);
 	zrtt_bulk_left(&q->vars.lanes, piece->bytes);
 	q->overtaken -= piece->bytes < q->overtaken ? piece->bytes : q->overtaken;
 }
@@ -310,8 +363,10 @@ static void leave(struct queue *q)
 
 	expect(head_of(q, lane), "packets are queued, but none comes out");
 	piece = pull(q, lane);
-	if (lane == ZRTT_LANE_BULK)
-		bulk_left(q, &piece);
+	if (lane == ZRTT_LANE_SPARSE)
+		other_left(q, &piece);
+	if (lane == ZRTT_LANE_L4S || lane == ZRTT_LANE_BULK)
+		others_left(q, lane, &piece);
 	else
 		sparse_left(q, lane, &piece);
 	if (piece.flow == NOBODY)
@@ -374,11 +429,12 @@ static void pass(struct queue *q, struct draw *d)
 	for (i = 0; i < epochs; i++) {
 		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
 		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d));
+		zrtt_l4s_end_epoch(&q->vars.l4s, draw_u64(d));
 	}
 	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
 }
 
-/* As zrtt_change(), to lanes, no lanes, or a mode that has none; and to other slots. */
+/* As zrtt_change(), to lanes or not, or a mode that has none; and to other slots. */
 static void change(struct queue *q, struct draw *d)
 {
 	static const u32 sizes[] = { SLOTS, 2 * SLOTS, MANY };
@@ -387,6 +443,7 @@ static void change(struct queue *q, struct draw *d)
 
 	zrtt_params_preset(&q->params, what & 4 ? ZRTT_MODE_BLUE : ZRTT_MODE_ZRTT);
 	q->params.lanes &= !(what & 8);
+	q->params.l4s = q->params.mode == ZRTT_MODE_ZRTT && what & 2;
 	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
 	if (t->from || flows == t->mask + 1)
 		return;
@@ -405,6 +462,18 @@ static bool move(struct queue *q)
 	return t->from;
 }
 
+/* Queue protection takes the lane from a flow, or gives it back. */
+static void bar(struct queue *q, struct draw *d)
+{
+	struct zrtt_flow *f = zrtt_flow_lookup(&q->vars.table, tag_of(draw_index(d, FLOWS)));
+
+	if (!f || !q->params.l4s)
+		return;
+	f->barred = !f->barred;
+	if (f->barred)
+		f->l4s = 0;
+}
+
 /* As zrtt_reset(). */
 static void reset(struct queue *q)
 {
@@ -415,6 +484,7 @@ static void reset(struct queue *q)
 		q->vars.table.lanes[i].out = q->vars.table.lanes[i].in;
 	}
 	q->overtaken = 0;
+	q->ahead = 0;
 	zrtt_vars_reset(&q->vars);
 }
 
@@ -455,6 +525,9 @@ static void happen(struct queue *q, struct draw *d)
 	case 9:
 		if (any_queued(q))
 			leave(q);
+		break;
+	case 11:
+		bar(q, d);
 		break;
 	case 10:
 		q->now_ns += draw_bytes(d, 1);

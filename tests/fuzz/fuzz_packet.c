@@ -100,7 +100,7 @@ static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *fram
 	expect(!bare.hint_units && !bare.hint_bad && !bare.timed, "unwanted finds");
 	expect(p->version == bare.version && p->proto == bare.proto &&
 	       p->ip_off == bare.ip_off && p->l4_off == bare.l4_off &&
-	       p->tcp_flags == bare.tcp_flags && p->ect == bare.ect,
+	       p->tcp_flags == bare.tcp_flags && p->ecn == bare.ecn,
 	       "another flow if hints are looked for");
 	expect(!p->version || zrtt_hash_flow(&key, p, frame->data) ==
 	       zrtt_hash_flow(&key, &bare, frame->data), "another hash, too");

@@ -171,7 +171,7 @@ static void check_verdict(const struct queue *q, const struct zrtt_arrival *pkt,
 {
 	const struct zrtt_law_params *params = &q->params.law;
 
-	expect(verdict != ZRTT_MARK || (pkt->ect && q->params.ecn),
+	expect(verdict != ZRTT_MARK || (pkt->ecn && q->params.ecn),
 	       "marks what cannot be marked");
 	expect(verdict != ZRTT_MARK || p_q30 <= params->mark_max_q30 ||
 	       params->mark_max_q30 == ZRTT_P_ONE, "marks above mark_max");
@@ -202,7 +202,7 @@ static struct zrtt_arrival draw_packet(struct queue *q, struct draw *d)
 		.tag = tag_of(draw_index(d, 2 * FLOWS)),
 		.bytes = draw_between(d, 1, 1 << 16),
 		.segs = what & 1 ? draw_between(d, 1, 65535) : 1,
-		.ect = what & 2,
+		.ecn = what & 2 ? what >> 1 & ZRTT_CE : ZRTT_NOT_ECT,
 		.handshake = handshake,
 		/* few, so that answers meet their SYNs */
 		.seq = (what >> 6 & 1) + !handshake,
@@ -219,6 +219,26 @@ static struct zrtt_arrival draw_packet(struct queue *q, struct draw *d)
 	};
 }
 
+/* ECT(1) in the low-latency lane, which it leaves after up to 2 ms. Return: whether it is. */
+static bool check_l4s(struct queue *q, struct zrtt_flow *f, const struct zrtt_arrival *pkt,
+		      u32 rnd)
+{
+	u32 sojourn_us = rnd >> 21;
+	bool mark;
+
+	expect(!f->l4s || (q->params.l4s && !f->barred), "ECT(1) where there is no lane for it");
+	expect(!f->l4s || pkt->ecn != ZRTT_ECT_0, "ECT(0) in the lane of ECT(1)");
+	if (!f->l4s || zrtt_l4s_overloaded(&q->params, &q->vars, f, pkt))
+		return false;
+	zrtt_l4s_end_epoch(&q->vars.l4s, (u64)rnd << 8);
+	mark = zrtt_l4s_verdict(&q->vars.l4s, &q->vars.ctl, f, &q->vars.law, sojourn_us, rnd);
+	expect(!mark || q->vars.ctl.root_q30 || sojourn_us > q->vars.l4s.from_us ||
+	       f->acc_q30, "marked for nothing");
+	expect(!mark || f->hit, "a mark is not remembered");
+	check_flow(q, f, pkt->tag);
+	return true;
+}
+
 static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	enum zrtt_verdict verdict;
@@ -232,6 +252,8 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 	if (f->syn == ZRTT_SYN_LEFT && !pkt->handshake)
 		zrtt_answer(&q->params, &q->vars, f, pkt, q->now_ns, q->now_ns);
 	check_flow(q, f, pkt->tag);
+	if (check_l4s(q, f, pkt, rnd))
+		return;
 	p_q30 = zrtt_probability(&q->vars, f);
 	bytes = f->bytes;
 	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd);

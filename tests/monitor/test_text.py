@@ -7,7 +7,18 @@ import re
 
 import pytest
 from canned import Canned, Said
-from messages import P_ONE, addresses, flow, lanes, qdisc, stats, xstats, xstats_with_lanes, zrtt
+from messages import (
+    P_ONE,
+    addresses,
+    flow,
+    lanes,
+    qdisc,
+    stats,
+    xstats,
+    xstats_with_lanes,
+    zrtt,
+)
+from plugin import uapi_contract
 
 TCP, UDP, GRE, NOBODY = 6, 17, 47, 251
 MBIT = 125_000
@@ -62,12 +73,15 @@ def test_lanes(kernel: Canned) -> None:
     before = [
         {"packets": 1000, "bytes": 50 * MBIT, "drops": 7, "backlog_packets": 0, "delay_us": 0},
         {"packets": 2000, "bytes": 90 * MBIT, "drops": 9, "backlog_packets": 0, "delay_us": 0},
+        {"packets": 0, "bytes": 0, "drops": 0, "backlog_packets": 0, "delay_us": 0},
     ]
     now = [
         {"packets": 1100, "bytes": 60 * MBIT, "drops": 7, "backlog_packets": 2, "delay_us": 250},
         {"packets": 2300, "bytes": 120 * MBIT, "drops": 15, "backlog_packets": 31,
          "delay_us": 14_200},
+        {"packets": 200, "bytes": 20 * MBIT, "drops": 1, "backlog_packets": 1, "delay_us": 700},
     ]  # fmt: skip
+    before, now = ([lane | {"marks": 0} for lane in lanes] for lanes in (before, now))
     kernel.reply("qdiscs", 0, zrtt(lane=before))
     kernel.reply("qdiscs", 1, zrtt(lane=now))
     said = kernel.run()
@@ -75,6 +89,7 @@ def test_lanes(kernel: Canned) -> None:
     for name, start, rates in (
         ("sparse", "sojourn 250 us; 2 packets", [10, 100, 0]),
         ("bulk", "sojourn 14.2 ms; 31 packets", [30, 300, 6]),
+        ("l4s", "sojourn 700 us; 1 packets", [20, 200, 1]),
     ):
         (line,) = lines_of(said, name)
         assert line.startswith(start)
@@ -86,10 +101,17 @@ def test_lanes(kernel: Canned) -> None:
 def test_new_qdisc_has_lanes_without_rates(kernel: Canned) -> None:
     kernel.reply("qdiscs", 0)
     kernel.reply("qdiscs", 1, zrtt())
-    sparse, bulk = lanes()
-    for name, lane in (("sparse", sparse), ("bulk", bulk)):
+    for name, lane in zip(uapi_contract.LANES, lanes(), strict=True):
         (line,) = lines_of(kernel.run("-i0.1"), name)
         assert line == f"sojourn {lane['delay_us']} us; {lane['backlog_packets']} packets"
+
+
+def test_low_latency_lane_that_nobody_used_has_no_line(kernel: Canned) -> None:
+    unused = {field: 0 for field in lanes()[0]}
+    kernel.reply("qdiscs", 0, zrtt(lane=[*lanes()[:2], unused]))
+    said = kernel.run("-i0.1")
+    assert not lines_of(said, "l4s")
+    assert lines_of(said, "bulk")
 
 
 def test_replaced_qdisc_has_no_throughput_yet(kernel: Canned) -> None:

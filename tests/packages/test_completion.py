@@ -29,7 +29,7 @@ echo "${COMPREPLY[@]}"
 # what is typed -> words among what comes of it
 COMPLETED = {
     "tc qdisc add dev lo root z": "zrtt",
-    "tc qdisc add dev lo root zrtt ": "mode limit memory_limit ecn noecn lanes nolanes",
+    "tc qdisc add dev lo root zrtt ": "mode limit memory_limit ecn noecn lanes nolanes l4s nol4s",
     "tc qdisc add dev lo root zrtt limit 10 ta": "target",
     "tc qdisc add dev lo root zrtt mode ": "zrtt paper mrtt prto blue",
     "tc qdisc add dev lo root codel ": "limit target interval",

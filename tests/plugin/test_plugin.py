@@ -53,6 +53,7 @@ FLAGS = {
     "SPLIT_GSO": ("split_gso", "no_split_gso"),
     "NAMES": ("names", "nonames"),
     "LANES": ("lanes", "nolanes"),
+    "L4S": ("l4s", "nol4s"),
 }
 ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 
@@ -61,7 +62,7 @@ DEFAULT_LINE = (
     "mode zrtt limit 1000000 memory_limit 32Mb controller pi2 target 15ms "
     "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
     "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
-    "handshake notimestamps ecn split_gso nonames lanes unlimited raw mpu 0 noatm"
+    "handshake notimestamps ecn split_gso nonames lanes nol4s unlimited raw mpu 0 noatm"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -89,6 +90,7 @@ DEFAULTS = {
     "SPLIT_GSO": 1,
     "NAMES": 0,
     "LANES": 1,
+    "L4S": 0,
     "BANDWIDTH": 0,
     "OVERHEAD": RAW,
     "MPU": 0,
@@ -445,6 +447,7 @@ def test_json_options(tc: Tc) -> None:
         "split_gso": True,
         "names": False,
         "lanes": True,
+        "l4s": False,
         "bandwidth": 0,
         "overhead": "raw",
         "mpu": 0,
@@ -539,14 +542,14 @@ def test_text_has_a_line_for_each_lane(tc: Tc) -> None:
     before = tc.shown(DEFAULTS, pack_xstats(STATS)).splitlines()
     shown = tc.shown(DEFAULTS, pack_xstats(STATS, LANE_VALUES)).splitlines()
     added = [
-        f"  lane {name} packets {lane['packets']} bytes {lane['bytes']} drops {lane['drops']} "
+        f"  lane {name} packets {lane['packets']} bytes {lane['bytes']} marks {lane['marks']} drops {lane['drops']} "
         f"backlog_packets {lane['backlog_packets']} delay {lane['delay_us'] / 1000:g}ms"
         for name, lane in zip(LANES, LANE_VALUES, strict=True)
     ]
     assert [line for line in shown if line not in before] == added
     assert [line for line in shown if line not in added] == before
     last = next(i for i, line in enumerate(before) if " limit_now " in line)
-    assert shown[last + 1 : last + 3] == added
+    assert shown[last + 1 : last + 1 + len(LANES)] == added
 
 
 @pytest.mark.parametrize("prob", [0, 1, P_ONE // 100_000, P_ONE // 8, P_ONE])

@@ -50,7 +50,7 @@ WORDS = {
     "HINT": "TC_ZRTT_HINT_",
     "ATM": "TC_ZRTT_ATM_",
 }
-FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES", "LANES")
+FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES", "LANES", "L4S")
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
 # Its upper end is the machine's.

@@ -27,6 +27,7 @@ ALGORITHM = [
     "controller.h",
     "law.h",
     "lane.h",
+    "l4s.h",
     "shaper.h",
     "zrtt.h",
 ]

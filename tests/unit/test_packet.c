@@ -126,9 +126,9 @@ static void ect_is_read_from_the_traffic_class(void **state)
 	(void)state;
 	for (class = 0; class <= 255; class++) {
 		v4.bytes[IP_AT + 1] = (u8)class;
-		assert_int_equal(parse(&v4).ect, (class & 3) != 0);
+		assert_int_equal(parse(&v4).ecn, class & 3);
 		zrtt_hint_put16(v6.bytes + IP_AT, (u16)(0x600f | class << 4));
-		assert_int_equal(parse(&v6).ect, (class & 3) != 0);
+		assert_int_equal(parse(&v6).ecn, class & 3);
 	}
 }
 
@@ -250,7 +250,7 @@ static void check_part(const struct frame *f, u32 len, const struct zrtt_packet 
 	assert_true(p.version == whole->version || !p.version);
 	assert_true(p.ip_off == (p.version ? whole->ip_off : 0));
 	assert_true(p.ip_off + (p.version == 4 ? 20U : p.version ? 40U : 0U) <= len);
-	assert_true(p.ect == (p.version && whole->ect));
+	assert_true(p.ecn == (p.version ? whole->ecn : 0));
 	assert_true(p.pppoe == whole->pppoe || !p.version);
 	assert_true(p.l4_off == whole->l4_off || !p.l4_off);
 	assert_true(!p.l4_off || p.l4_off + 4U <= len);

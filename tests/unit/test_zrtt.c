@@ -492,7 +492,7 @@ static void pi2_forgets_over_an_idle_time(void **state)
 /* Flows 1 to @flows, of @packets[i] a ms, for @ms, at a P_b of 5 %. */
 static void run_rates(struct queue *q, const u32 *packets, u32 flows, u32 ms, u64 *now)
 {
-	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ect = true };
+	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ecn = ZRTT_ECT_0 };
 	static u64 seed = 60;
 	struct zrtt_flow *f;
 	u32 i;
@@ -596,7 +596,7 @@ static void thin_flow_is_no_part_of_the_due_share(void **state)
 /* Packets of 1000 bytes at a P_b of @p_q30; what is counted of the last one. */
 static u32 counted_bytes(u32 mode, u32 p_q30, bool ect, bool ecn, enum zrtt_verdict want)
 {
-	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 1000, .segs = 1, .ect = ect };
+	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 1000, .segs = 1, .ecn = ect ? ZRTT_ECT_0 : ZRTT_NOT_ECT };
 	struct queue *q = new_queue(mode, 64);
 	struct zrtt_flow *f;
 	u32 bytes, i;
@@ -744,7 +744,7 @@ static struct zrtt_arrival random_arrival(u64 *seed)
 		.tag = unit_spread(seed, 1, 400),
 		.bytes = unit_spread(seed, 40, 65536),
 		.segs = unit_spread(seed, 1, 65535),
-		.ect = unit_random(seed) & 1,
+		.ecn = unit_random(seed) & 3,
 		.handshake = !unit_between(seed, 0, 9),
 	};
 

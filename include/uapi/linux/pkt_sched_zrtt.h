@@ -70,6 +70,7 @@ enum tc_zrtt_source {
 enum tc_zrtt_lane {
 	TC_ZRTT_LANE_SPARSE,	/* flows that send little, served first within a bound */
 	TC_ZRTT_LANE_BULK,	/* all others */
+	TC_ZRTT_LANE_L4S,	/* ECT(1), of flows that send more than sparse ones */
 	__TC_ZRTT_LANE_MAX,
 };
 
@@ -106,6 +107,7 @@ enum {
 	TCA_ZRTT_PAD,
 	TCA_ZRTT_MEMORY_LIMIT,	/* u32, bytes of memory, as the kernel charges packets */
 	TCA_ZRTT_LANES,		/* u8, 0 or 1: a lane for sparse flows, mode zrtt only */
+	TCA_ZRTT_L4S,		/* u8, 0 or 1: a low-latency lane for ECT(1), mode zrtt only */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -167,6 +169,7 @@ enum {
 struct tc_zrtt_lane_stats {
 	__u64 packets;		/* packets that left it for the link */
 	__u64 bytes;		/* their bytes */
+	__u64 marks;		/* of these packets, those that got CE here */
 	__u64 drops;		/* packets dropped, for whatever reason */
 	__u32 backlog_packets;	/* packets in it */
 	__u32 delay_us;		/* smoothed sojourn, microseconds */
@@ -208,6 +211,7 @@ struct tc_zrtt_xstats {
 	__u32 memory_used;	/* bytes of memory of the packets in the queue */
 	__u32 limit_now;	/* packets that fit in at the link's present rate */
 	__u64 dq_rate64;	/* departure rate, bytes per second */
+	__u64 l4s_barred;	/* times that a flow lost the low-latency lane */
 	struct tc_zrtt_lane_stats lane[__TC_ZRTT_LANE_MAX];	/* they sum up to the above */
 };
 

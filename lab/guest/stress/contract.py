@@ -101,6 +101,7 @@ _INORDER = (
     None,  # TCA_ZRTT_PAD
     Attribute("MEMORY_LIMIT", 1, min(MACHINE, (1 << 32) - 1)),
     Attribute("LANES", 0, 1, size=1),
+    Attribute("L4S", 0, 1, size=1),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -145,6 +146,7 @@ def judge(options: bytes, mode: int = MODE_ZRTT) -> Values | None:
         at += length + -length % ALIGN
     if at < len(options):
         return None
-    if found.get(NUMBER["LANES"]) and found.get(NUMBER["MODE"], mode) != MODE_ZRTT:
+    lanes = any(found.get(NUMBER[name]) for name in ("LANES", "L4S"))
+    if lanes and found.get(NUMBER["MODE"], mode) != MODE_ZRTT:
         return None
     return found if all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()) else None

@@ -103,7 +103,8 @@ static struct {
 	struct qledger_sum room;	/* handed back when another came */
 	struct qledger_sum at_head;	/* dropped there */
 	struct qledger_sum queued;
-	struct qledger_sum sparse;	/* of them, in other lanes than bulk */
+	struct qledger_sum sparse;	/* of them, in the lanes of sparse flows */
+	struct qledger_sum l4s;		/* and in the low-latency lane */
 	u64 marked;			/* segments that came out with CE */
 	struct qledger_entry *entries;
 	u64 *last;			/* that came out, by flow: its number + 1 */
@@ -236,8 +237,10 @@ static int qledger_reconcile(const struct Qdisc *zrtt)
 	u32 lane;
 
 	books.sparse = (struct qledger_sum) {};
+	books.l4s = (struct qledger_sum) {};
 	for (lane = 0; !err && lane < ZRTT_LANE_BULK; lane++)
-		err = qledger_see(q->sparse.lanes[lane].head, &books.sparse);
+		err = qledger_see(q->sparse.lanes[lane].head, lane == ZRTT_LANE_L4S ?
+				  &books.l4s : &books.sparse);
 	if (err)
 		return err;
 	for (; books.head != books.tail && !qledger_entry(books.head)->seen; books.head++)
@@ -385,6 +388,7 @@ static int qledger_get(char *buffer, const struct kernel_param *kp)
 		{ "in", &books.in }, { "out", &books.out }, { "refused", &books.refused },
 		{ "at_head", &books.at_head }, { "room", &books.room }, { "queued", &books.queued },
 		{ "sparse", &books.sparse },
+		{ "l4s", &books.l4s },
 	};
 	int used = sysfs_emit(buffer, "marked 0 %llu 0\n", books.marked);
 	u32 i;

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0
+/* l4s.h: the ramp, marks, shares of the link, who has the low-latency lane and who loses it. */
+#include "unit.h"
+#include <zrtt/zrtt.h>
+
+#define FLOWS		64
+#define START		1000	/* epoch at which tests begin */
+#define DUE		100000	/* bytes per epoch */
+#define FAST		(100 << 20)	/* bytes per epoch */
+
+static struct zrtt_l4s lane_of_link(u64 sent)
+{
+	struct zrtt_l4s l = {};
+
+	zrtt_l4s_end_epoch(&l, sent);
+	return l;
+}
+
+static struct zrtt_law law_of_due(u32 due)
+{
+	return (struct zrtt_law) { .due = due, .log_due = (s32)zrtt_log2(due) };
+}
+
+/* A flow of the lane, old enough to be judged, that sends @rate. */
+static struct zrtt_flow flow_of(u32 rate, u32 rtt_us)
+{
+	return (struct zrtt_flow) {
+		.l4s = 1,
+		.age = ZRTT_LIVE_EPOCHS,
+		.epoch = START,
+		.rate = rate,
+		.rtt_us = rtt_us,
+		.weight_q16 = ZRTT_Q16_ONE,
+		.threshold_q30 = ZRTT_P_ONE,
+	};
+}
+
+/* The ramp */
+
+/* RFC 9332 sec. 2.3: shallow, but never less than some packets */
+static void ramp_follows_the_link(void **state)
+{
+	/* 0.6 ms for a packet at 20 Mbit/s, 12 ms at 1 Mbit/s */
+	static const struct { u64 sent; u32 from_us, to_us; } cases[] = {
+		{ FAST, 500, 1500 }, { 335544, 605, 2422 }, { 16777, 12111, 48448 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct zrtt_l4s l = lane_of_link(cases[i].sent);
+
+		assert_int_equal(zrtt_l4s_native(&l, cases[i].from_us), 0);
+		assert_near(zrtt_l4s_native(&l, (cases[i].from_us + cases[i].to_us) / 2),
+			    ZRTT_P_ONE / 2, ZRTT_P_ONE / 100);
+		assert_near(zrtt_l4s_native(&l, cases[i].to_us), ZRTT_P_ONE, ZRTT_P_ONE / 100);
+		assert_int_equal(zrtt_l4s_native(&l, ~0U), ZRTT_P_ONE);
+	}
+}
+
+static void slower_link_is_believed_after_a_while(void **state)
+{
+	struct zrtt_l4s l = lane_of_link(FAST);
+	u32 i;
+
+	(void)state;
+	zrtt_l4s_end_epoch(&l, FAST / 1000);
+	assert_int_equal(l.from_us, ZRTT_L4S_FROM_US);
+	for (i = 0; i < 64 * 10; i++)
+		zrtt_l4s_end_epoch(&l, FAST / 1000);
+	assert_near(l.from_us, 1514.0 * 134218 / (FAST / 1000), 30);
+}
+
+/* Marks */
+
+/* RFC 9332 sec. 2.1: p_L = max(native, k p'), k = 2 */
+static void more_of_native_and_coupled_counts(void **state)
+{
+	struct zrtt_ctl ctl = { .root_q30 = ZRTT_P_ONE / 10 };
+
+	(void)state;
+	assert_int_equal(zrtt_l4s_base(&ctl, 0), 2 * ctl.root_q30);
+	assert_int_equal(zrtt_l4s_base(&ctl, ZRTT_P_ONE / 4), ZRTT_P_ONE / 4);
+}
+
+/* Marks per packet of a flow of that weight, where 2 p' is @base_q30. */
+static double marked(u32 weight_q16, u32 base_q30)
+{
+	struct zrtt_flow f = flow_of(DUE, 10000);
+	struct zrtt_ctl ctl = { .root_q30 = base_q30 / 2 };
+	struct zrtt_l4s l = lane_of_link(FAST);
+	struct zrtt_law law = {};
+	u32 i, marks = 0;
+	u64 seed = 1;
+
+	f.weight_q16 = weight_q16;
+	for (i = 0; i < 100000; i++)
+		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, (u32)unit_random(&seed));
+	assert_int_equal(f.hit, 1);
+	/* who is above 1 is not in the mean */
+	assert_int_equal(law.weighed,
+			 (u64)base_q30 * weight_q16 >> ZRTT_Q16 < ZRTT_P_ONE ? 100000 : 0);
+	return marks / 100000.0;
+}
+
+static void marks_are_as_many_as_the_weight_says(void **state)
+{
+	(void)state;
+	assert_near(marked(ZRTT_Q16_ONE, ZRTT_P_ONE / 5), 0.2, 0.005);
+	assert_near(marked(ZRTT_Q16_ONE * 3, ZRTT_P_ONE / 5), 0.6, 0.005);
+	assert_near(marked(ZRTT_Q16_ONE / 4, ZRTT_P_ONE / 5), 0.05, 0.005);
+	assert_near(marked(ZRTT_Q16_ONE * 9, ZRTT_P_ONE / 5), 1, 0);
+}
+
+/* A classic flow's rate goes with the root of 1 / P, a scalable one's with 1 / P. */
+static void weight_is_the_root_of_bulk_weight(void **state)
+{
+	const struct zrtt_law_params params = { .tuned = true, .feedback = 2 };
+	const struct zrtt_law law = law_of_due(DUE);
+	struct zrtt_flow f = flow_of(3 * DUE, 0);
+	u32 root;
+
+	(void)state;
+	root = zrtt_weight(&params, &law, &f);
+	assert_near(root, 3.0 * ZRTT_Q16_ONE, 100);
+	f.weight_q16 = root;
+	assert_near(zrtt_bulk_weight(&f), 9.0 * ZRTT_Q16_ONE, 1000);
+	f.l4s = 0;
+	assert_near(zrtt_weight(&params, &law, &f), 9.0 * ZRTT_Q16_ONE, 1000);
+}
+
+/* RFC 9332 sec. 4.2: where marks cannot do more, packets are dropped in both */
+static void drops_where_all_is_marked(void **state)
+{
+	struct zrtt_flow f = flow_of(DUE, 10000);
+	struct zrtt_arrival pkt = { .ecn = ZRTT_ECT_1, .segs = 1 };
+	struct zrtt_params params;
+	struct zrtt_vars vars = {};
+
+	(void)state;
+	zrtt_params_init(&params);
+	zrtt_ctl_set_root(&vars.ctl, ZRTT_P_ONE / 2 - ZRTT_P_ONE / 100);
+	assert_false(zrtt_l4s_overloaded(&params, &vars, &f, &pkt));
+	zrtt_ctl_set_root(&vars.ctl, ZRTT_P_ONE / 2 + ZRTT_P_ONE / 100);
+	assert_int_equal(zrtt_l4s_base(&vars.ctl, 0) >= ZRTT_P_ONE, 1);
+	assert_true(zrtt_l4s_overloaded(&params, &vars, &f, &pkt));
+	zrtt_ctl_set_root(&vars.ctl, 0);
+	pkt.ecn = ZRTT_NOT_ECT;
+	assert_true(zrtt_l4s_overloaded(&params, &vars, &f, &pkt));
+}
+
+/* The lane */
+
+static void check_class(u8 ecn, bool was, bool want)
+{
+	struct zrtt_params params;
+	struct zrtt_vars vars = {};
+	struct zrtt_flow f = flow_of(DUE, 0);
+
+	zrtt_params_init(&params);
+	params.l4s = true;
+	f.l4s = was;
+	zrtt_classify(&params, &vars, &f, ecn);
+	assert_int_equal(f.l4s, want);
+	f.l4s = was;
+	f.barred = 1;
+	zrtt_classify(&params, &vars, &f, ecn);
+	assert_int_equal(f.l4s, false);
+	f.l4s = was;
+	f.barred = 0;
+	params.l4s = false;
+	zrtt_classify(&params, &vars, &f, ecn);
+	assert_int_equal(f.l4s, false);
+}
+
+/* RFC 9331 sec. 5.1 and 5.4 */
+static void ce_follows_the_last_ect(void **state)
+{
+	(void)state;
+	check_class(ZRTT_ECT_1, false, true);
+	check_class(ZRTT_ECT_1, true, true);
+	check_class(ZRTT_ECT_0, true, false);
+	check_class(ZRTT_CE, true, true);
+	check_class(ZRTT_CE, false, false);
+	check_class(ZRTT_NOT_ECT, true, true);
+	check_class(ZRTT_NOT_ECT, false, false);
+}
+
+/* RFC 9332 sec. 2.5: both wait all the time, and others have a tenth */
+static void others_have_a_tenth(void **state)
+{
+	u32 i, bytes = 0, others = 0;
+	struct zrtt_l4s l = {};
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		if (l.credit <= 0) {
+			zrtt_l4s_left(&l, 1514);
+			bytes += 1514;
+		} else {
+			zrtt_l4s_other_left(&l, 1514);
+			others += 1514;
+		}
+	}
+	assert_near((double)others / (bytes + others), 0.1, 0.001);
+}
+
+/* Queue protection */
+
+/* Updates until a flow of @rate and @rtt_us loses the lane, of at most 1000; it gets so many
+ * marks in each.
+ */
+static u32 updates_to_the_bar(u32 rate, u32 rtt_us, u8 marked_q8, double marks)
+{
+	const struct zrtt_law law = law_of_due(DUE);
+	struct zrtt_flow f = flow_of(rate, rtt_us);
+	struct zrtt_l4s l = {};
+	double sum = 0;
+	u32 i;
+
+	f.marked_q8 = marked_q8;
+	f.penalty_q16 = -ZRTT_Q16;
+	for (i = 1; i <= 1000; i++) {
+		f.epoch++;
+		for (sum += marks; sum >= 1; sum--)
+			f.marks += f.marks < 255;
+		zrtt_l4s_judge(&l, &law, &f, rate, 1);
+		assert_int_equal(l.barred, f.barred);
+		assert_int_equal(f.l4s, !f.barred);
+		if (f.barred) {
+			assert_int_equal(f.penalty_q16, 0);
+			return i;
+		}
+	}
+	return 0;
+}
+
+static void deaf_flow_loses_the_lane_in_a_second(void **state)
+{
+	(void)state;
+	assert_int_equal(updates_to_the_bar(2 * DUE, 50000, 240, 50), ZRTT_L4S_STRIKES);
+	assert_int_equal(updates_to_the_bar(2 * DUE, 0, 240, 50), ZRTT_L4S_STRIKES);
+	/* no more than its due, or answers, or has a sender's least window */
+	assert_int_equal(updates_to_the_bar(DUE * 5 / 4, 50000, 240, 50), 0);
+	assert_int_equal(updates_to_the_bar(2 * DUE, 50000, 128, 50), 0);
+	assert_int_equal(updates_to_the_bar(2 * DUE, 3000, 240, 50), 0);
+}
+
+/* Marks in an epoch, of one in so many RTTs. */
+static double rare(u32 rtt_us, double rtts)
+{
+	return 134218.0 / (rtt_us * rtts);
+}
+
+/* RFC 9331 sec. 4.3: a scalable sender has as many marks per RTT at any rate */
+static void sender_of_few_marks_loses_the_lane(void **state)
+{
+	static const u32 rtts_us[] = { 25000, 50000, 160000 };
+	u32 i, updates;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
+		updates = updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 10));
+		assert_in_range(updates, 2 << ZRTT_L4S_LOOK_SHIFT, 3 << ZRTT_L4S_LOOK_SHIFT);
+		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 0.5)), 0);
+		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 2)), 0);
+		/* below its due it is not held, and may be application-limited */
+		assert_int_equal(updates_to_the_bar(DUE / 2, rtts_us[i], 15, rare(rtts_us[i], 10)),
+				 0);
+		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, 0), 0);
+	}
+	/* a scalable sender of a short RTT may behave as one of 25 ms */
+	assert_int_equal(updates_to_the_bar(DUE, 5000, 15, rare(25000, 2)), 0);
+	assert_int_equal(updates_to_the_bar(DUE, 0, 15, 0.1), 0);
+}
+
+static void lane_comes_back_after_a_silence(void **state)
+{
+	struct zrtt_table t;
+	struct zrtt_flow *f;
+
+	(void)state;
+	zrtt_table_init(&t, calloc(FLOWS, sizeof(*f)), FLOWS);
+	f = zrtt_flow_get(&t, 7, START, 0);
+	zrtt_flow_update(&t, f, START);
+	f->barred = 1;
+	zrtt_flow_update(&t, f, START + ZRTT_LIVE_EPOCHS);
+	assert_int_equal(f->barred, 1);
+	zrtt_flow_update(&t, f, START + 2 * ZRTT_LIVE_EPOCHS + 1);
+	assert_int_equal(f->barred, 0);
+	free(t.slots);
+}
+
+/* Order */
+
+static void check_lane(u32 last, bool queued, bool first, enum zrtt_lane want)
+{
+	struct zrtt_table t = {};
+	struct zrtt_flow f = { .l4s = 1, .lane = (u8)last & 7, .bytes = first ? 1000 : 3000 };
+
+	t.lanes[f.lane].in = 1;
+	f.last = 1;
+	t.lanes[f.lane].out = !queued;
+	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK), want);
+	f.last |= ZRTT_LAST_BULK;
+	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK), ZRTT_LANE_BULK);
+}
+
+static void lane_waits_for_what_is_below(void **state)
+{
+	u32 lane;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++)
+		check_lane(lane, false, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_THIN, true, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_L4S, true, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_RETURNING, true, false, ZRTT_LANE_RETURNING);
+	check_lane(ZRTT_LANE_SPARSE, true, false, ZRTT_LANE_BULK);
+	check_lane(ZRTT_LANE_BULK, true, false, ZRTT_LANE_BULK);
+	check_lane(ZRTT_LANE_BULK, true, true, ZRTT_LANE_RETURNING);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ramp_follows_the_link),
+		cmocka_unit_test(slower_link_is_believed_after_a_while),
+		cmocka_unit_test(more_of_native_and_coupled_counts),
+		cmocka_unit_test(marks_are_as_many_as_the_weight_says),
+		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
+		cmocka_unit_test(drops_where_all_is_marked),
+		cmocka_unit_test(ce_follows_the_last_ect),
+		cmocka_unit_test(others_have_a_tenth),
+		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
+		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
+		cmocka_unit_test(lane_comes_back_after_a_silence),
+		cmocka_unit_test(lane_waits_for_what_is_below),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
