@@ -16,13 +16,13 @@
 #define ZRTT_VLAN_TAGS_MAX	2
 #define ZRTT_IPV6_HEADERS_MAX	6
 
-/* EtherTypes, and PPP's protocol numbers */
 /* ECN codepoints (RFC 3168, RFC 9331) */
 #define ZRTT_NOT_ECT		0
 #define ZRTT_ECT_1		1
 #define ZRTT_ECT_0		2
 #define ZRTT_CE			3
 
+/* EtherTypes, and PPP's protocol numbers */
 #define ZRTT_TYPE_IPV4		0x0800
 #define ZRTT_TYPE_IPV6		0x86dd
 #define ZRTT_TYPE_VLAN		0x8100
