@@ -120,7 +120,11 @@ def _prepare(job: GuestJob, work: Path) -> None:
     init = work / "init"
     init.write_text(
         INIT.format(
-            work=WORK, started=STARTED, place=place, modules=shlex.join(modules), args=shlex.join(job.args)
+            work=WORK,
+            started=STARTED,
+            place=place,
+            modules=shlex.join(modules),
+            args=shlex.join(job.args),
         )
     )
     init.chmod(0o755)
