@@ -38,9 +38,7 @@ mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
 exec </dev/null >/dev/ttyS0 2>&1
 stty raw </dev/ttyS1
-mkdir /tmp/out
-cp -R /host/. /
-ip link set lo up
+{place}ip link set lo up
 cd /lab
 rc=0
 for module in $(cat /modules.order); do
@@ -199,6 +197,9 @@ def build(kernel: Kernel, job: GuestJob) -> bytes:
     for file in job.host_files:
         archive.file(f"{'host' if covered(file) else ''}{file}".lstrip("/"), file)
     archive.file("script", job.script)
-    init = INIT.format(args=_quote(job.args), send_out=SEND_OUT if job.out else "")
+    # only then: another process would be another replicate of every run
+    place = "mkdir /tmp/out; cp -R /host/. /\n" if job.host_files or job.out else ""
+    send_out = SEND_OUT if job.out else ""
+    init = INIT.format(args=_quote(job.args), place=place, send_out=send_out)
     archive.text("init", init, 0o755)
     return archive.finish()

@@ -57,8 +57,7 @@ export PATH=/mnt/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LAB=/mnt/lab RESULT=/mnt/result OUT=/mnt/out TC_LIB_DIR=/mnt/lab/tc HOME=/tmp
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
-/bin/busybox cp -R /mnt/host/. /
-echo {started}
+{place}echo {started}
 ip link set lo up
 cd /mnt/lab
 rc=0
@@ -116,10 +115,16 @@ def _prepare(job: GuestJob, work: Path) -> None:
         shutil.copy(module, work / "modules")
         modules.append(f"/mnt/modules/{module.name}")
     shutil.copy(job.script, work / "script")
+    # only then: another process would be another replicate of every run
+    place = "/bin/busybox cp -R /mnt/host/. /\n" if job.host_files else ""
     init = work / "init"
     init.write_text(
         INIT.format(
-            work=WORK, started=STARTED, modules=shlex.join(modules), args=shlex.join(job.args)
+            work=WORK,
+            started=STARTED,
+            place=place,
+            modules=shlex.join(modules),
+            args=shlex.join(job.args),
         )
     )
     init.chmod(0o755)
