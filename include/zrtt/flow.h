@@ -98,6 +98,7 @@ enum zrtt_syn {
  *	fraction bits, 0 = none
  * @passive_us: what was seen of the RTT: the gap of the handshake, or what
  *	timestamps say; 0 = nothing
+ * @ect0: its last packet that was ECT was ECT(0)
  * @marked_q8: of its last packets in the low-latency lane, those that were marked, Q8
  * @hinted_epoch: epoch of the last hint or mark, low bits
  * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits
@@ -136,7 +137,8 @@ struct zrtt_flow {
 	u32 strikes:3;
 	u32 barred:1;
 	u32 hinted_q8;
-	u32 passive_us:24;
+	u32 passive_us:23;
+	u32 ect0:1;
 	u32 marked_q8:8;
 	u16 hinted_epoch;
 	u16 syn_at;
@@ -209,6 +211,7 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->marks = 0;
 	f->barred = 0;
 	f->marked_q8 = 0;
+	f->ect0 = 0;
 	f->last = 0;
 	f->lane = 0;
 	f->l4s = 0;

@@ -26,7 +26,7 @@
 #define ZRTT_L4S_COUPLING	2
 
 /* The native ramp: from 0.5 ms, or what a full packet takes, over 1 ms, or what three take.
- * RFC 9332 sec. 2.3 has a step or ramp at 1 ms.
+ * RFC 9332 has a step at 1 ms, or a ramp (appendix A).
  */
 #define ZRTT_L4S_FROM_US	500
 #define ZRTT_L4S_WIDTH_US	1000
@@ -63,7 +63,7 @@
  */
 #define ZRTT_L4S_LATE_NS	5000000
 
-/* While both wait, the lane has nine bytes for one of sparse and bulk (RFC 9332 sec. 2.5). */
+/* While both wait, the lane has nine bytes for one of sparse and bulk (RFC 9332 sec. 2.5.1). */
 #define ZRTT_L4S_SHARE		9
 #define ZRTT_L4S_CREDIT_MAX	16384
 

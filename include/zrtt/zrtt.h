@@ -446,16 +446,20 @@ static inline void zrtt_refresh(const struct zrtt_params *params,
 	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
 }
 
-/* ECT(1) has the low-latency lane, ECT(0) has not; CE and what cannot be marked go where the
- * flow's last one went (RFC 9331 sec. 5.4 lets a flow-aware node do so).
+/* ECT(1) and CE have the low-latency lane, but CE has not if the last ECT of its flow was
+ * ECT(0) (RFC 9331 sec. 5.1, 5.3). What cannot be marked goes where the flow goes.
  */
 static noinline __maybe_unused void
 zrtt_classify(const struct zrtt_params *params, const struct zrtt_vars *vars,
 	      struct zrtt_flow *f, u8 ecn)
 {
-	bool l4s = params->l4s && !f->barred &&
-		   (ecn == ZRTT_ECT_1 || (ecn != ZRTT_ECT_0 && f->l4s));
+	bool l4s = f->l4s;
 
+	if (ecn == ZRTT_ECT_0 || ecn == ZRTT_ECT_1)
+		f->ect0 = ecn == ZRTT_ECT_0;
+	if (ecn != ZRTT_NOT_ECT)
+		l4s = !f->ect0;
+	l4s &= params->l4s && !f->barred;
 	if (l4s == f->l4s)
 		return;
 	f->l4s = l4s;

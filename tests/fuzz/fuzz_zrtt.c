@@ -202,7 +202,7 @@ static struct zrtt_arrival draw_packet(struct queue *q, struct draw *d)
 		.tag = tag_of(draw_index(d, 2 * FLOWS)),
 		.bytes = draw_between(d, 1, 1 << 16),
 		.segs = what & 1 ? draw_between(d, 1, 65535) : 1,
-		.ecn = what & 2 ? what >> 1 & ZRTT_CE : ZRTT_NOT_ECT,
+		.ecn = what & 2 ? 1 + what % 3 : ZRTT_NOT_ECT,
 		.handshake = handshake,
 		/* few, so that answers meet their SYNs */
 		.seq = (what >> 6 & 1) + !handshake,

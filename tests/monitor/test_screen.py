@@ -59,7 +59,7 @@ def test_view_ends_with_its_terminal(start: Start) -> None:
     assert terminal.status() in (0, -signal.SIGHUP)
 
 
-@pytest.mark.parametrize(("args", "count"), [((), 26), (("-f4",), 4)])
+@pytest.mark.parametrize(("args", "count"), [((), 25), (("-f4",), 4)])
 def test_flows_fill_the_screen(
     kernel: Canned, start: Start, args: tuple[str, ...], count: int
 ) -> None:

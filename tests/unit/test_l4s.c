@@ -37,7 +37,7 @@ static struct zrtt_flow flow_of(u32 rate, u32 rtt_us)
 
 /* The ramp */
 
-/* RFC 9332 sec. 2.3: shallow, but never less than some packets */
+/* Shallow, but never less than some packets */
 static void ramp_follows_the_link(void **state)
 {
 	/* 0.6 ms for a packet at 20 Mbit/s, 12 ms at 1 Mbit/s */
@@ -151,39 +151,38 @@ static void drops_where_all_is_marked(void **state)
 
 /* The lane */
 
-static void check_class(u8 ecn, bool was, bool want)
+static void check_class(u8 ecn, bool was, bool ect0, bool want)
 {
 	struct zrtt_params params;
 	struct zrtt_vars vars = {};
 	struct zrtt_flow f = flow_of(DUE, 0);
+	u32 i;
 
 	zrtt_params_init(&params);
-	params.l4s = true;
-	f.l4s = was;
-	zrtt_classify(&params, &vars, &f, ecn);
-	assert_int_equal(f.l4s, want);
-	f.l4s = was;
-	f.barred = 1;
-	zrtt_classify(&params, &vars, &f, ecn);
-	assert_int_equal(f.l4s, false);
-	f.l4s = was;
-	f.barred = 0;
-	params.l4s = false;
-	zrtt_classify(&params, &vars, &f, ecn);
-	assert_int_equal(f.l4s, false);
+	for (i = 0; i < 4; i++) {
+		params.l4s = i & 1;
+		f.barred = i >> 1;
+		f.l4s = was;
+		f.ect0 = ect0;
+		zrtt_classify(&params, &vars, &f, ecn);
+		assert_int_equal(f.l4s, want && i == 1);
+	}
 }
 
-/* RFC 9331 sec. 5.1 and 5.4 */
+/* RFC 9331 sec. 5.1 and 5.3 */
 static void ce_follows_the_last_ect(void **state)
 {
 	(void)state;
-	check_class(ZRTT_ECT_1, false, true);
-	check_class(ZRTT_ECT_1, true, true);
-	check_class(ZRTT_ECT_0, true, false);
-	check_class(ZRTT_CE, true, true);
-	check_class(ZRTT_CE, false, false);
-	check_class(ZRTT_NOT_ECT, true, true);
-	check_class(ZRTT_NOT_ECT, false, false);
+	check_class(ZRTT_ECT_1, false, false, true);
+	check_class(ZRTT_ECT_1, false, true, true);
+	check_class(ZRTT_ECT_0, true, false, false);
+	check_class(ZRTT_CE, true, false, true);
+	check_class(ZRTT_CE, false, true, false);
+	/* of a flow that was never ECT */
+	check_class(ZRTT_CE, false, false, true);
+	check_class(ZRTT_NOT_ECT, true, false, true);
+	check_class(ZRTT_NOT_ECT, false, true, false);
+	check_class(ZRTT_NOT_ECT, false, false, false);
 }
 
 /* RFC 9332 sec. 2.5: both wait all the time, and others have a tenth */
