@@ -555,10 +555,12 @@ static inline bool zrtt_table_move(struct zrtt_table *t, u32 epoch)
 /* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
  * it was marked or dropped recently, or has a quarter of the share. An application-limited
  * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
+ * Small packets that pass in thin, such as the ACKs of a download, are not held back.
  */
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	return zrtt_flow_mature(f) && f->rate && (f->hit || f->rate >= t->due / 4);
+	return zrtt_flow_mature(f) && f->rate &&
+	       (f->hit || (f->rate >= t->due / 4 && f->lane != ZRTT_LANE_THIN));
 }
 
 /* The mean rate of the flows that count, bytes per epoch, 0 = there are none: a few

@@ -483,7 +483,7 @@ static void short_flows_do_not_move_the_due_share(void **state)
 	free(t.slots);
 }
 
-/* Who is held back counts at any rate, who is not from a quarter of the share on. */
+/* Who is held back counts at any rate, others from a quarter of the share on, ACKs never. */
 static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
 {
 	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS };
@@ -497,7 +497,10 @@ static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
 		f.rate = unit_between(&seed, 0, 1) ? unit_spread(&seed, 1, UINT32_MAX) :
 			 t.due / 4 + unit_between(&seed, 1, 3) - 2;
 		f.hit = 0;
+		f.lane = ZRTT_LANE_BULK;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due / 4);
+		f.lane = ZRTT_LANE_THIN;
+		assert_false(zrtt_flow_counts(&t, &f));
 		f.hit = 1;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate > 0);
 	}
