@@ -63,7 +63,9 @@ wait $!
 part l4s.change
 cat /tmp/got
 stats l4s.change.after a a0
+tc -n a qdisc del dev a0 root
 
+tc -n a qdisc add dev a0 root zrtt bandwidth 1mbit target 1s limit 1000 l4s
 inject a0 <"$LAB/l4s_first"
 stats l4s.reset.before a a0
 ip -n a link set a0 down
