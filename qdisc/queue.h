@@ -279,10 +279,16 @@ static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
 static bool zrtt_mark_l4s(struct sk_buff *skb, const struct zrtt_skb_cb *cb)
 {
 	struct zrtt_packet p = { .ip_off = cb->ip_off };
+	const u8 *first;
+	u8 copy;
 
 	if (cb->ip_off == ZRTT_NO_IP)
 		return false;
-	p.version = skb->data[cb->ip_off] >> 4;
+	/* the header need not be in the linear part */
+	first = skb_header_pointer(skb, cb->ip_off, sizeof(copy), &copy);
+	if (!first)
+		return false;
+	p.version = *first >> 4;
 	return zrtt_mark(skb, &p);
 }
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 from frames import (
     AH,
@@ -34,7 +35,7 @@ from uapi import ATTRIBUTES
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
-    "ecn", "tap", "mark", "handshake", "timestamps", "sharing", "late",
+    "ecn", "l4s", "tap", "mark", "handshake", "timestamps", "sharing", "late",
     "classes", "shaper", "cgroup", "super", "peeked", "reasons", "limits", "growth",
     "quick",
 )  # fmt: skip
@@ -496,6 +497,72 @@ ECN_FRAMES = [
 LOAD_LINE = Frame(9999, payload=bytes(958)).line()
 """1000 bytes with the Ethernet header."""
 
+PATTERN = bytes(range(256)) * 3
+"""As payload: too long for thin."""
+
+_WRAPS: dict[str, dict[str, Any]] = {
+    "plain": {}, "vlan": {"tags": _TAGGED}, "qinq": {"tags": _QINQ}, "pppoe": {"pppoe": True},
+    "pppoe in vlan": {"tags": _TAGGED, "pppoe": True},
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class L4sCase:
+    """A frame of a flow of its own, and the device that it leaves by."""
+
+    frame: Frame
+    device: str = "a0"
+
+    def __str__(self) -> str:
+        tags = "-".join(["beside"] * (self.device != "a0") + [f"{t:x}" for t, _ in self.frame.tags])
+        words = (f"ipv{self.frame.version}", "options" * bool(self.frame.ip_options), tags,
+                 "pppoe" * self.frame.pppoe, "tcp" if self.frame.proto == TCP else "udp",
+                 ("NotECT", "ECT1", "ECT0", "CE")[self.frame.ecn])  # fmt: skip
+        return "-".join(filter(None, words))
+
+
+def _in_lanes(version: int, device: str = "a0", **how: Any) -> list[L4sCase]:
+    return [
+        L4sCase(Frame(next(_PORTS), version, proto, ecn, dscp=10, payload=PATTERN, **how), device)
+        for proto in (TCP, 17)
+        for ecn in (NOT_ECT, ECT0, ECT1, CE)
+    ]
+
+
+L4S_CASES = [
+    *(case for v in (4, 6) for how in _WRAPS.values() for case in _in_lanes(v, **how)),
+    *_in_lanes(4, ip_options=_V4),
+    *(case for v in (4, 6) for case in _in_lanes(v, "a0.5")),
+]
+
+L4S_FILL = Frame(9998, ecn=ECT1, payload=bytes(958)).line()
+"""1000 bytes of a flow that waits in the lane."""
+
+L4S_SUPER = [
+    Frame(next(_PORTS), version, TCP, ecn, dscp=10, payload=PATTERN * 12)
+    for version in (4, 6)
+    for ecn in (ECT0, ECT1)
+]
+L4S_GSO_SIZE = 1400
+
+L4S_PAGED = [
+    Frame(next(_PORTS), version, TCP, ecn, dscp=10, payload=PATTERN * 8, tags=tags)
+    for version in (4, 6)
+    for tags in ((), _TAGGED)
+    for ecn in (ECT0, ECT1)
+]
+"""Longer than a page, so that their headers may be outside of the linear part."""
+
+L4S_MIXED = [
+    Frame(9997, ecn=ecn, dscp=10, payload=bytes([number]) + PATTERN)
+    for number, ecn in enumerate((ECT1, NOT_ECT, ECT1, CE, NOT_ECT, ECT1))
+]
+"""One flow, whose packets that cannot be marked follow the others."""
+
+L4S_NUMBERED = [
+    Frame(9996, ecn=ECT1, payload=number.to_bytes(2, "big") + bytes(956)) for number in range(100)
+]
+
 LATE_FRAMES = [Frame(next(_PORTS), payload=bytes(958)) for _ in range(48)]
 """As long, and of as many flows."""
 
@@ -561,5 +628,15 @@ DATA = {
     "many": [frame.line() for frame in MANY_FRAMES],
     "late": [frame.line() for frame in LATE_FRAMES],
     "queued": [frame.line() for frame in QUEUED_FRAMES],
+    "l4s": [case.frame.line() for case in L4S_CASES if case.device == "a0"],
+    "l4s_vlan": [case.frame.line() for case in L4S_CASES if case.device == "a0.5"],
+    "l4s_fill": [L4S_FILL],
+    "l4s_super": [frame.line() for frame in L4S_SUPER],
+    "l4s_gso_size": [str(L4S_GSO_SIZE)],
+    "l4s_paged": [frame.line() for frame in L4S_PAGED],
+    "l4s_mixed": [frame.line() for frame in L4S_MIXED],
+    "l4s_first": [frame.line() for frame in L4S_NUMBERED[:60]],
+    "l4s_second": [frame.line() for frame in L4S_NUMBERED[60:80]],
+    "l4s_third": [frame.line() for frame in L4S_NUMBERED[80:]],
     "super": [case.frame.line() for case in SUPER_CASES],
 }

@@ -56,6 +56,7 @@ class Frame:
     version: int = 4
     proto: int = UDP
     ecn: int = NOT_ECT
+    dscp: int = 0
     ip_options: bytes = b""
     """IPv4 options, padded to 4 bytes here."""
     extensions: tuple[tuple[int, bytes], ...] = ()
@@ -95,6 +96,9 @@ class Frame:
         """The same with other fields."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
+    def _traffic_class(self) -> int:
+        return self.dscp << 2 | self.ecn
+
     def _transport(self, pseudo: bytes) -> bytes:
         if self.fragment & 0x1FFF:
             return self.payload
@@ -120,7 +124,15 @@ class Frame:
         if self.total_length is not None:
             length = self.total_length
         head = struct.pack(
-            "!BBHHHBBH", 0x40 | ihl, self.ecn, length, 0x4444, self.fragment, 64, self.proto, 0
+            "!BBHHHBBH",
+            0x40 | ihl,
+            self._traffic_class(),
+            length,
+            0x4444,
+            self.fragment,
+            64,
+            self.proto,
+            0,
         )
         head += source + target + options
         return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
@@ -132,7 +144,7 @@ class Frame:
         for (_, rest), after in zip(reversed(self.extensions), reversed(kinds[1:]), strict=True):
             body = bytes([after]) + rest + body
         length = len(body) if self.total_length is None else self.total_length
-        head = struct.pack("!IHBB", 0x60000000 | self.ecn << 20, length, kinds[0], 64)
+        head = struct.pack("!IHBB", 0x60000000 | self._traffic_class() << 20, length, kinds[0], 64)
         return head + source + target + body
 
 

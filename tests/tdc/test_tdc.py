@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 7200.0
 UPSTREAM = {"codel": 9, "fq_codel": 14}
 """Cases that there were when this was written."""
-FLAGS = {"strip", "handshake", "timestamps", "ecn", "split_gso", "names", "lanes", "atm"}
+FLAGS = {"strip", "handshake", "timestamps", "ecn", "split_gso", "names", "lanes", "l4s", "atm"}
 CASE = {
     "id": "0001",
     "name": "A case",

@@ -5,6 +5,8 @@
  *   frames send DEV [TIMES]   sends each line of stdin TIMES times
  *   frames super DEV SIZE     sends each as a GSO packet for TCP, as a virtual machine
  *                             does, with segments of SIZE bytes
+ *   frames paged DEV          sends each with no more than its Ethernet header in the linear
+ *                             part, if it is longer than a page
  *   frames recv DEV MS        prints what arrives, until MS without a frame
  *   frames sent DEV MS        prints what leaves, from the network header on
  *   frames times DEV MS       prints when something arrives, us after the first
@@ -112,6 +114,26 @@ static int send_super(const char *dev, unsigned short size)
 	return 0;
 }
 
+static int send_paged(const char *dev)
+{
+	static char line[2 * FRAME_MAX + 2];
+	static unsigned char frame[FRAME_MAX];
+	struct virtio_net_hdr head = { .hdr_len = ETH_HLEN };
+	int fd = packet_socket(dev, SOCK_RAW);
+	const int one = 1;
+
+	if (setsockopt(fd, SOL_PACKET, PACKET_VNET_HDR, &one, sizeof(one)))
+		err(1, "setsockopt");
+	while (fgets(line, sizeof(line), stdin)) {
+		size_t len = from_hex(line, frame);
+		struct iovec parts[] = { { &head, sizeof(head) }, { frame, len } };
+
+		if (writev(fd, parts, 2) < 0)
+			err(1, "%zu bytes", len);
+	}
+	return 0;
+}
+
 static void print_hex(const unsigned char *p, size_t len)
 {
 	while (len--)
@@ -196,6 +218,8 @@ int main(int argc, char **argv)
 		return send_frames(argv[2], argc > 3 ? atol(argv[3]) : 1);
 	if (argc == 4 && !strcmp(argv[1], "super"))
 		return send_super(argv[2], (unsigned short)atoi(argv[3]));
+	if (argc == 3 && !strcmp(argv[1], "paged"))
+		return send_paged(argv[2]);
 	if (argc == 4 && !strcmp(argv[1], "recv"))
 		return receive_frames(argv[2], atoi(argv[3]), ARRIVED);
 	if (argc == 4 && !strcmp(argv[1], "sent"))
@@ -203,5 +227,5 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "times"))
 		return receive_frames(argv[2], atoi(argv[3]), TIMES);
 	errx(2, "usage: frames send DEV [TIMES] | super DEV SIZE | "
-		"{ recv | sent | times } DEV MS");
+		"paged DEV | { recv | sent | times } DEV MS");
 }
