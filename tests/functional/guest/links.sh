@@ -6,7 +6,7 @@
 
 # sent: packets that left out0 so far
 sent() {
-	tc -n r -s -j qdisc show dev out0 | sed 's/.*"packets":\([0-9]*\).*/\1/'
+	tc -n r -s -j qdisc show dev out0 | grep -o '"packets":[0-9]*' | head -n 1 | cut -d : -f 2
 }
 
 # goes_on PACKETS: whether more were sent, and timestamps were seen on both sides
