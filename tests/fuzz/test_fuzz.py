@@ -108,7 +108,7 @@ BUGS = [
     Bug("counts what it has no room for", "zrtt", "\t\tzrtt_flow_count(t, f, -1);\n\t\tif", "\t\tif", "table"),
     Bug("resets the table", "zrtt", "{ .table = vars->table }", "{ .table.slots = vars->table.slots }"),
     Bug("counts and stays in the sums", "zrtt", "t->counted += sign;", "t->counted += 1;", "table"),
-    Bug("counts without a rate", "zrtt", "zrtt_flow_mature(f) && f->rate && (", "zrtt_flow_mature(f) && (", "table"),
+    Bug("counts without a rate", "zrtt", "zrtt_flow_mature(f) && f->rate &&", "zrtt_flow_mature(f) &&", "table"),
     Bug("changes what counts in the sums", "zrtt", "f->hit = 0;\n\tzrtt_flow_enlist(t, f);", "f->hit = 0;\n\tzrtt_flow_enlist(t, f);\n\tf->counts = f->hit;", "table"),
     Bug("divides the due share by all", "zrtt", "t->sum_log_rate, t->counted)", "t->sum_log_rate, t->live)", "law"),
     Bug("penalises without end", "zrtt", "zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX)", "f->penalty_q16 + (s32)step_q16", "law"),
