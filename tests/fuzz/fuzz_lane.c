@@ -320,8 +320,8 @@ static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece
 		expect(q->overtaken <= most, "others wait too long");
 		q->overtaken += piece->bytes;
 	}
-	if (q->overtaken > most)
-		q->overtaken = most;
+	if (q->overtaken > most + 1)
+		q->overtaken = most + 1;
 }
 
 /* Weighted round robin: @ahead is as the credit, but for what no older packet waited for. */
