@@ -117,8 +117,8 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 
 /* Queue a packet in a lane before bulk: there is nothing to mark it by yet. */
 static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
-					struct sk_buff **to_free, enum zrtt_lane lane,
-					struct zrtt_flow *flow, u32 segs)
+				       struct sk_buff **to_free, enum zrtt_lane lane,
+				       struct zrtt_flow *flow, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
@@ -163,7 +163,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
 	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
 	if (unlikely(flow->l4s))
-		lane = zrtt_l4s_lane(q, flow, lane);
+		lane = zrtt_l4s_lane(sch, flow, lane);
 	if (unlikely(zrtt_may_wait(sch, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
 	if (lane != ZRTT_LANE_BULK)

@@ -390,14 +390,14 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 }
 
 /* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
-static noinline enum zrtt_lane zrtt_l4s_lane(const struct zrtt_sched_data *q,
-					     const struct zrtt_flow *flow, enum zrtt_lane lane)
+static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
+					     enum zrtt_lane lane)
 {
-	const struct sk_buff *head = q->sparse.lanes[ZRTT_LANE_L4S].head;
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	if (lane < ZRTT_LANE_L4S)
 		return lane;
-	if (head && q->clock.ns - zrtt_cb(head)->enqueue_ns > ZRTT_L4S_LATE_NS &&
+	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
 	    zrtt_l4s_exceeds(&q->vars.law, flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
 	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane);

@@ -2,7 +2,8 @@
 /*
  * The low-latency lane: L4S (RFC 9330 to 9332), with the law of the other flows.
  *
- * Packets that are ECT(1) wait in a lane of their own, but for small ones. What leaves it is marked by
+ * Packets that are ECT(1) wait in a lane of their own, but for small ones. What leaves it is
+ * marked by
  *
  *   P_L,i = max(native, 2 p') sqrt(w_i)
  *
@@ -148,8 +149,6 @@ static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes)
  * @law: counts its weight
  * @sojourn_us: how long it waited
  * @rnd: random number
- *
- * Marks are spaced as in zrtt_verdict().
  */
 static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *ctl,
 				    struct zrtt_flow *f, struct zrtt_law *law,
@@ -163,16 +162,7 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 				 ZRTT_L4S_AVG_WQ_Q16);
 	zrtt_count_weight(law, zrtt_mul_q16(f->weight_q16, f->weight_q16),
 			  p_q30 < ZRTT_P_ONE);
-	if (p_q30 > ZRTT_SPACE_MAX) {
-		mark = (rnd >> 2) < p_q30;
-	} else {
-		f->acc_q30 += (u32)p_q30;
-		mark = f->acc_q30 >= f->threshold_q30;
-		if (mark) {
-			f->acc_q30 -= f->threshold_q30;
-			f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-		}
-	}
+	mark = zrtt_is_hit(f, p_q30, true, rnd);
 	f->hit |= mark;
 	f->marks += mark && f->marks < 255;
 	if (mark)
@@ -182,13 +172,11 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 	return mark;
 }
 
-/* Bytes of @f that are on their way, where its RTT is known and @least_us or more. */
-static inline u64 zrtt_l4s_window(const struct zrtt_flow *f, u32 rate, u32 least_us)
+/* Bytes of @f, whose RTT is known, that are on their way. */
+static inline u64 zrtt_l4s_window(const struct zrtt_flow *f, u32 rate)
 {
-	u32 rtt_us = f->rtt_us < least_us ? least_us : f->rtt_us;
-
 	/* an epoch is 134218 us, 2^17 nearly */
-	return ((u64)rate * rtt_us) >> 17;
+	return ((u64)rate * f->rtt_us) >> 17;
 }
 
 /* Does @f have more than 1.4 times the due share, at @rate, and more than a sender's least? */
@@ -197,7 +185,7 @@ static inline bool zrtt_l4s_exceeds(const struct zrtt_law *law, const struct zrt
 {
 	if (!law->log_due || !rate || zrtt_log2(rate) < law->log_due + ZRTT_L4S_OVER_LOG)
 		return false;
-	return !f->rtt_us || zrtt_l4s_window(f, rate, 0) > ZRTT_L4S_FEW_BYTES;
+	return !f->rtt_us || zrtt_l4s_window(f, rate) > ZRTT_L4S_FEW_BYTES;
 }
 
 /* Did @f answer none of its marks in the last epochs, with @rate bytes in each of them? */

@@ -364,6 +364,30 @@ static inline void zrtt_count_weight(struct zrtt_law *law, u32 weight_q16, bool 
 }
 
 /**
+ * zrtt_is_hit() - is a packet to be marked or dropped?
+ * @f: its flow
+ * @chance_q30: the probability
+ * @spaced: by spaced marking, where that keeps up
+ * @rnd: random number
+ *
+ * Spaced marking adds the probability to the flow's credit and acts when a threshold drawn
+ * from 0.5 .. 1.5 is reached: the same rate of marks as drawing at random, with
+ * a fraction of the variance. Above ZRTT_SPACE_MAX it would fall behind: chance
+ * has it.
+ */
+static inline bool zrtt_is_hit(struct zrtt_flow *f, u64 chance_q30, bool spaced, u32 rnd)
+{
+	if (!spaced || chance_q30 > ZRTT_SPACE_MAX)
+		return (rnd >> 2) < chance_q30;
+	f->acc_q30 += (u32)chance_q30;
+	if (f->acc_q30 < f->threshold_q30)
+		return false;
+	f->acc_q30 -= f->threshold_q30;
+	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	return true;
+}
+
+/**
  * zrtt_verdict() - what becomes of a packet
  * @params: parameters
  * @f: its flow
@@ -372,11 +396,6 @@ static inline void zrtt_count_weight(struct zrtt_law *law, u32 weight_q16, bool 
  * @segs: segments it stands for, each with its own chance
  * @ect: it can be marked
  * @rnd: random number
- *
- * Spaced marking adds P_i to the flow's credit and acts when a threshold drawn
- * from 0.5 .. 1.5 is reached: the same rate of marks as drawing at random, with
- * a fraction of the variance. Above ZRTT_SPACE_MAX it would fall behind: chance
- * has it.
  */
 static inline enum zrtt_verdict
 zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
@@ -386,17 +405,8 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 
 	if (params->tuned && !marks)
 		chance_q30 = zrtt_drop_odds(p_q30);
-	chance_q30 *= segs;
-
-	if (params->tuned && chance_q30 <= ZRTT_SPACE_MAX) {
-		f->acc_q30 += (u32)chance_q30;
-		if (f->acc_q30 < f->threshold_q30)
-			return ZRTT_PASS;
-		f->acc_q30 -= f->threshold_q30;
-		f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-	} else if ((rnd >> 2) >= chance_q30) {
+	if (!zrtt_is_hit(f, chance_q30 * segs, params->tuned, rnd))
 		return ZRTT_PASS;
-	}
 	f->hit = 1;
 	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }

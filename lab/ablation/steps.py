@@ -137,7 +137,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "spaced": Step(
         "random marks",
-        _edit(LAW, "if (params->tuned && chance_q30", "if (false && chance_q30"),
+        _edit(LAW, "chance_q30 * segs, params->tuned, rnd", "chance_q30 * segs, false, rnd"),
         {
             "reno": ("jain", "sojourn_p95_ms"),
             "fast": ("max_min_ratio",),

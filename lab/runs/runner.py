@@ -38,6 +38,8 @@ class Around:
 
 
 def watcher(progress: Progress) -> Callable[[str], None]:
+    """For GuestJob.watch: tells of the lines "PROGRESS MS OF-MS" that a script prints."""
+
     def watch(line: str) -> None:
         words = line.split()
         if len(words) == 3 and words[0] == "PROGRESS":

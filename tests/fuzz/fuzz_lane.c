@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libFuzzer target: FIFOs of numbered packets, filled and served by lane.h, l4s.h and table.h
- * as the qdisc does. ECT(1) that comes and goes, flows that lose the low-latency lane, more flows than slots, spoofed sequence numbers, tables that grow and
- * shrink, resets, lanes switched on and off, drops at either head, and more packets in bulk
- * than a flow's 16 bits can count: packets of a flow leave in the order in which they came.
+ * as the qdisc does. ECT(1) that comes and goes, flows that lose the low-latency lane, more
+ * flows than slots, spoofed sequence numbers, tables that grow and shrink, resets, lanes
+ * switched on and off, drops at either head, and more packets in bulk than a flow's 16 bits
+ * can count: packets of a flow leave in the order in which they came.
  */
 #include "draw.h"
 #include "expect.h"
