@@ -22,8 +22,10 @@
 #include "qdisc/timing.h"
 #include "qdisc/tables.h"
 #include "qdisc/dissect.h"
+#include "qdisc/hosts.h"
 #include "qdisc/edit.h"
 #include "qdisc/queue.h"
+#include "qdisc/peers.h"
 #include "qdisc/config.h"
 #include "qdisc/stats.h"
 
@@ -61,16 +63,12 @@ static void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 static u64 zrtt_run_clock(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	u64 now_ns = ktime_get_ns(), age_us;
+	u64 now_ns = ktime_get_ns();
 	u32 epoch = zrtt_epoch(now_ns);
 
 	q->wanted.ipv4_option = READ_ONCE(ipv4_option);
-	if (zrtt_tick_due(&q->vars, now_ns)) {
-		age_us = div_u64(zrtt_head_age_ns(sch, zrtt_older_lane(sch), now_ns),
-				 NSEC_PER_USEC);
-		zrtt_tick(&q->params, &q->vars, min_t(u64, age_us, U32_MAX),
-			  q->backlog_pkts - q->sparse.backlog_pkts, now_ns);
-	}
+	if (zrtt_tick_due(&q->vars, now_ns))
+		zrtt_run_tick(sch, now_ns);
 	if (q->sent.epoch != epoch)
 		zrtt_end_epoch(sch, epoch);
 	return now_ns;
@@ -158,10 +156,15 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	q->stats.packets_in += segs;
 
 	zrtt_dissect(q, skb, segs);
+	if (unlikely(q->vars.table.members))
+		zrtt_dissect_host(q, skb);
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->clock.ns);
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, zrtt_cb(skb), flow);
-	lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, pkt->bytes, q->clock.ns);
+	lane = unlikely(q->vars.table.groups) ?
+	       zrtt_host_lane(sch, flow, qdisc_pkt_len(skb)) :
+	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, qdisc_pkt_len(skb),
+			    q->clock.ns);
 	if (unlikely(flow->l4s))
 		lane = zrtt_l4s_lane(sch, flow, lane);
 	if (unlikely(zrtt_may_wait(sch, lane)))
@@ -246,14 +249,18 @@ static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
 	u32 bytes;
 
+	bytes = zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb),
+				  max(skb_network_offset(skb), 0), cb->segs);
+	if (q->together.on &&
+	    zrtt_split_due(&q->shaper, &q->link, bytes, q->together.split_ns, now_ns))
+		zrtt_split(q, bytes, now_ns);
 	if (!zrtt_shaper_ready(&q->shaper, now_ns)) {
 		qdisc_qstats_overlimit(sch);
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 		return false;
 	}
-	bytes = zrtt_shaper_bytes(&q->params.shaper, qdisc_pkt_len(skb),
-				  max(skb_network_offset(skb), 0), cb->segs);
-	zrtt_shaper_leave(&q->params.shaper, &q->shaper, bytes, cb->enqueue_ns, now_ns);
+	zrtt_shaper_leave(&q->link, &q->shaper, bytes, cb->enqueue_ns, now_ns);
+	q->together.sent_bytes += bytes;
 	return true;
 }
 
@@ -326,13 +333,15 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->wanted.timestamps = q->net;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
+	q->link = q->params.shaper;
+	zrtt_peers_tell(q);
 }
 
 /* The head of the queue may leave sooner than the watchdog wakes the device. */
 static void zrtt_change_shaper(struct zrtt_sched_data *q,
 			       const struct zrtt_shaper_params *to)
 {
-	zrtt_shaper_change(&q->shaper, &q->params.shaper, to, ktime_get_ns());
+	zrtt_shaper_change(&q->shaper, &q->link, to, ktime_get_ns());
 	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
 
@@ -343,16 +352,14 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_params params = q->params;
 	struct zrtt_tables tables;
-	bool resized, renamed;
-	struct zrtt_table from;
+	u32 what;
 	int err;
 
 	err = zrtt_parse(&params, opt, extack);
 	if (err)
 		return err;
-	resized = params.flows != q->params.flows;
-	renamed = resized || params.names != q->params.names;
-	err = zrtt_tables_alloc(&tables, sch, &params, resized, renamed);
+	what = zrtt_tables_differ(&q->params, &params);
+	err = zrtt_tables_alloc(&tables, sch, &params, what);
 	if (err)
 		goto out;
 
@@ -360,19 +367,13 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	if (params.shaper.rate != q->params.shaper.rate)
 		zrtt_change_shaper(q, &params.shaper);
 	q->params = params;
-	swap(q->net, tables.net);
-	if (renamed)
-		swap(q->names, tables.names);
-	if (resized) {
-		zrtt_table_resize(&q->vars.table, &from, tables.slots, params.flows);
-		tables.slots = from.slots;
-	}
+	zrtt_tables_take(q, &tables, what);
 	zrtt_derive(sch);
 	/* the next departures drop what is above the limits */
 	q->trim = true;
 	zrtt_dequeue_clock_soon(q);
 	sch_tree_unlock(sch);
-	if (resized)
+	if (what & ZRTT_TABLE_SLOTS)
 		zrtt_move_flows(sch);
 out:
 	zrtt_tables_free(&tables);
@@ -395,19 +396,17 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 		if (err)
 			return err;
 	}
-	err = zrtt_tables_alloc(&tables, sch, &q->params, true, true);
+	err = zrtt_tables_alloc(&tables, sch, &q->params, ZRTT_TABLE_ALL);
 	if (err) {
 		zrtt_tables_free(&tables);
 		return err;
 	}
-	q->net = tables.net;
-	q->names = tables.names;
-	zrtt_table_init(&q->vars.table, tables.slots, q->params.flows);
+	zrtt_tables_begin(q, &tables);
 	get_random_bytes(&q->key, sizeof(q->key));
 	zrtt_hash_init(&q->key);
 	q->rnd = get_random_u32();
 	zrtt_derive(sch);
-	return 0;
+	return zrtt_peers_join(sch);
 }
 
 /* Flows stay: those of a link that was down for a moment come back, the others fall
@@ -432,9 +431,13 @@ static void zrtt_destroy(struct Qdisc *sch)
 		.net = q->net,
 		.slots = q->vars.table.slots,
 		.names = q->names,
+		.members = q->vars.table.members,
+		.hosts = q->vars.hosts.table.slots,
+		.groups = q->vars.hosts.groups,
 	};
 
 	qdisc_watchdog_cancel(&q->watchdog);
+	zrtt_peers_leave(&q->together);
 	zrtt_tables_free(&tables);
 }
 

@@ -16,12 +16,15 @@
 /* The contract with tc names what the algorithm has. */
 static_assert(ZRTT_P_ONE == TC_ZRTT_P_ONE);
 static_assert(ZRTT_Q16_ONE == TC_ZRTT_ALPHA_ONE);
-static_assert(ZRTT_MARK_MAX == (1U << TC_ZRTT_MARK_BITS_MAX) - 1);
+static_assert(ZRTT_MARK_BITS == TC_ZRTT_MARK_BITS_MAX);
 static_assert((int)ZRTT_MODE_BLUE == (int)TC_ZRTT_MODE_BLUE);
 static_assert((int)ZRTT_CTL_PI2 == (int)TC_ZRTT_CTL_PI2);
 static_assert((int)ZRTT_ALPHA_FIXED == (int)TC_ZRTT_ALPHA_FIXED);
 static_assert((int)ZRTT_HINT_IGNORE == (int)TC_ZRTT_HINT_IGNORE);
 static_assert((int)ZRTT_ATM_PTM == (int)TC_ZRTT_ATM_PTM);
+static_assert((int)ZRTT_FAIR_MARK == (int)TC_ZRTT_FAIR_MARK);
+static_assert(ZRTT_WEIGHT_ONE == TC_ZRTT_WEIGHT_ONE);
+static_assert(ZRTT_DSCPS == TC_ZRTT_DSCPS);
 static_assert((int)ZRTT_RTT_HANDSHAKE == (int)TC_ZRTT_SOURCE_HANDSHAKE);
 
 /* What a queue may take of the machine's memory by default: a sixteenth, up to
@@ -68,6 +71,8 @@ ZRTT_RANGE(hint, 0, __TC_ZRTT_HINT_MAX - 1);
 ZRTT_RANGE(bandwidth, 0, TC_ZRTT_BANDWIDTH_MAX);
 ZRTT_RANGE(mpu, 0, TC_ZRTT_MPU_MAX);
 ZRTT_RANGE(atm, 0, __TC_ZRTT_ATM_MAX - 1);
+ZRTT_RANGE(fair, 0, __TC_ZRTT_FAIR_MAX - 1);
+ZRTT_RANGE(prefix6, TC_ZRTT_PREFIX6_MIN, TC_ZRTT_PREFIX6_MAX);
 
 #define ZRTT_U32(name)	NLA_POLICY_FULL_RANGE(NLA_U32, &zrtt_range_##name)
 #define ZRTT_FLAG	NLA_POLICY_MAX(NLA_U8, 1)
@@ -105,6 +110,12 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_MEMORY_LIMIT]	= { .type = NLA_U32 },
 	[TCA_ZRTT_LANES]	= ZRTT_FLAG,
 	[TCA_ZRTT_L4S]		= ZRTT_FLAG,
+	[TCA_ZRTT_FAIR]		= ZRTT_U32(fair),
+	[TCA_ZRTT_FAIR_MASK]	= { .type = NLA_U32 },
+	[TCA_ZRTT_PREFIX6]	= ZRTT_U32(prefix6),
+	[TCA_ZRTT_NAT]		= ZRTT_FLAG,
+	[TCA_ZRTT_WEIGHT_MASK]	= { .type = NLA_U32 },
+	[TCA_ZRTT_WEIGHT_DSCP]	= NLA_POLICY_EXACT_LEN(TC_ZRTT_DSCPS * sizeof(u16)),
 };
 
 #define ZRTT_REFUSAL(attr, text)						\
@@ -142,6 +153,12 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(NAMES, "names must be 0 or 1");
 	ZRTT_REFUSAL(LANES, "lanes must be 0 or 1");
 	ZRTT_REFUSAL(L4S, "l4s must be 0 or 1");
+	ZRTT_REFUSAL(FAIR, "fair must be flow, srchost, dsthost, dualhost or mark");
+	ZRTT_REFUSAL(FAIR_MASK, "fair mark must be 1 to 24 adjacent bits, of fair mark alone");
+	ZRTT_REFUSAL(PREFIX6, "prefix6 must be 1 to 128 bits");
+	ZRTT_REFUSAL(NAT, "nat must be 0 or 1");
+	ZRTT_REFUSAL(WEIGHT_MASK, "weight mark must be 0 to 8 adjacent bits");
+	ZRTT_REFUSAL(WEIGHT_DSCP, "weight dscp must be 0.0625 to 64 for each code point");
 	ZRTT_REFUSAL(BANDWIDTH, "bandwidth must be 8kbit to 1tbit, or 0");
 	ZRTT_REFUSAL(OVERHEAD, "overhead must be raw or -64 to 256 bytes");
 	ZRTT_REFUSAL(MPU, "mpu must be 0 to 256 bytes");
@@ -175,6 +192,31 @@ static u32 zrtt_memory_limit(void)
 	return min_t(u64, zrtt_machine_memory() >> ZRTT_MEMORY_SHIFT, ZRTT_MEMORY_MOST);
 }
 
+/* Return: whether each weight is one. */
+static bool zrtt_weights_valid(const struct zrtt_params *params)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_DSCPS; i++)
+		if (params->weight_q8[i] < TC_ZRTT_WEIGHT_MIN ||
+		    params->weight_q8[i] > TC_ZRTT_WEIGHT_MAX)
+			return false;
+	return true;
+}
+
+/* What a policy cannot say of hosts and weights. Return: the attribute at fault, or 0. */
+static u32 zrtt_find_host_fault(const struct zrtt_params *params)
+{
+	bool by_mark = params->fair == ZRTT_FAIR_MARK;
+
+	if (by_mark != !!params->fair_mask ||
+	    !zrtt_mask_fits(params->fair_mask, TC_ZRTT_FAIR_BITS_MAX))
+		return TCA_ZRTT_FAIR_MASK;
+	if (!zrtt_mask_fits(params->weight_mask, TC_ZRTT_WEIGHT_BITS_MAX))
+		return TCA_ZRTT_WEIGHT_MASK;
+	return zrtt_weights_valid(params) ? 0 : TCA_ZRTT_WEIGHT_DSCP;
+}
+
 /* What a policy cannot say. Return: the attribute at fault, or 0. */
 static u32 zrtt_find_fault(const struct zrtt_params *params)
 {
@@ -191,7 +233,67 @@ static u32 zrtt_find_fault(const struct zrtt_params *params)
 	if (shaper->overhead < TC_ZRTT_OVERHEAD_MIN ||
 	    shaper->overhead > TC_ZRTT_OVERHEAD_MAX)
 		return TCA_ZRTT_OVERHEAD;
+	return zrtt_find_host_fault(params);
+}
+
+static void zrtt_explain_mode(struct netlink_ext_ack *extack, u32 attr)
+{
+	switch (attr) {
+	case TCA_ZRTT_LANES:
+		NL_SET_ERR_MSG_MOD(extack, "lanes need mode zrtt");
+		break;
+	case TCA_ZRTT_L4S:
+		NL_SET_ERR_MSG_MOD(extack, "l4s needs mode zrtt");
+		break;
+	case TCA_ZRTT_FAIR:
+		NL_SET_ERR_MSG_MOD(extack, "fair needs mode zrtt");
+		break;
+	default:
+		NL_SET_ERR_MSG_MOD(extack, "weight needs mode zrtt");
+	}
+}
+
+/* Values that are right, each for itself, but not together. Return: -EINVAL, or 0. */
+static int zrtt_refuse_together(const struct zrtt_params *params, struct nlattr **tb,
+				struct netlink_ext_ack *extack)
+{
+	const struct { bool on; u32 attr; } needs[] = {
+		{ params->lanes, TCA_ZRTT_LANES },
+		{ params->l4s, TCA_ZRTT_L4S },
+		{ params->fair != ZRTT_FAIR_FLOW, TCA_ZRTT_FAIR },
+		{ params->weighted, TCA_ZRTT_WEIGHT_MASK },
+	};
+	u32 fields = params->mark_mask & params->fair_mask;
+	u32 i;
+
+	fields |= (params->mark_mask | params->fair_mask) & params->weight_mask;
+	if (fields) {
+		NL_SET_ERR_MSG_MOD(extack, "mark_rtt, fair mark and weight mark must not share bits");
+		return -EINVAL;
+	}
+	for (i = 0; i < ARRAY_SIZE(needs) && params->mode != ZRTT_MODE_ZRTT; i++) {
+		if (!needs[i].on)
+			continue;
+		zrtt_explain_mode(extack, needs[i].attr);
+		NL_SET_BAD_ATTR(extack, tb[needs[i].attr]);
+		return -EINVAL;
+	}
 	return 0;
+}
+
+/* Who is fair to others than marks has no mask. */
+static void zrtt_get_hosts(struct nlattr **tb, struct zrtt_params *params)
+{
+	zrtt_get_u32(tb, TCA_ZRTT_FAIR, &params->fair);
+	if (tb[TCA_ZRTT_FAIR])
+		params->fair_mask = 0;
+	zrtt_get_u32(tb, TCA_ZRTT_FAIR_MASK, &params->fair_mask);
+	zrtt_get_u32(tb, TCA_ZRTT_PREFIX6, &params->prefix6);
+	zrtt_get_flag(tb, TCA_ZRTT_NAT, &params->nat);
+	zrtt_get_u32(tb, TCA_ZRTT_WEIGHT_MASK, &params->weight_mask);
+	if (tb[TCA_ZRTT_WEIGHT_DSCP])
+		nla_memcpy(params->weight_q8, tb[TCA_ZRTT_WEIGHT_DSCP],
+			   sizeof(params->weight_q8));
 }
 
 static void zrtt_get_shaper(struct nlattr **tb, struct zrtt_shaper_params *shaper)
@@ -252,7 +354,9 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_NAMES, &params->names);
 	zrtt_get_flag(tb, TCA_ZRTT_LANES, &params->lanes);
 	zrtt_get_flag(tb, TCA_ZRTT_L4S, &params->l4s);
+	zrtt_get_hosts(tb, params);
 	zrtt_get_shaper(tb, &params->shaper);
+	zrtt_params_derive(params);
 
 	fault = zrtt_find_fault(params);
 	if (fault) {
@@ -260,23 +364,15 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 		NL_SET_BAD_ATTR(extack, tb[fault]);
 		return -EINVAL;
 	}
-	if (params->lanes && params->mode != ZRTT_MODE_ZRTT) {
-		NL_SET_ERR_MSG_MOD(extack, "lanes need mode zrtt");
-		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_LANES]);
-		return -EINVAL;
-	}
-	if (params->l4s && params->mode != ZRTT_MODE_ZRTT) {
-		NL_SET_ERR_MSG_MOD(extack, "l4s needs mode zrtt");
-		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_L4S]);
-		return -EINVAL;
-	}
+	err = zrtt_refuse_together(params, tb, extack);
+	if (err)
+		return err;
 	if (params->flows != flows && params->flows > TC_ZRTT_FLOWS_UNPRIV &&
 	    !capable(CAP_NET_ADMIN)) {
 		NL_SET_ERR_MSG(extack,
 			       "sch_zrtt: flows above 65536 need CAP_NET_ADMIN in the initial user namespace");
 		return -EPERM;
 	}
-	zrtt_params_derive(params);
 	return 0;
 }
 
@@ -304,6 +400,10 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 		{ TCA_ZRTT_MPU, params->shaper.mpu },
 		{ TCA_ZRTT_ATM, params->shaper.atm },
 		{ TCA_ZRTT_MEMORY_LIMIT, params->memory_limit },
+		{ TCA_ZRTT_FAIR, params->fair },
+		{ TCA_ZRTT_FAIR_MASK, params->fair_mask },
+		{ TCA_ZRTT_PREFIX6, params->prefix6 },
+		{ TCA_ZRTT_WEIGHT_MASK, params->weight_mask },
 	};
 	s32 overhead = params->shaper.overhead;
 	struct nlattr *opts;
@@ -325,6 +425,9 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 	    nla_put_u8(skb, TCA_ZRTT_NAMES, params->names) ||
 	    nla_put_u8(skb, TCA_ZRTT_LANES, params->lanes) ||
 	    nla_put_u8(skb, TCA_ZRTT_L4S, params->l4s) ||
+	    nla_put_u8(skb, TCA_ZRTT_NAT, params->nat) ||
+	    nla_put(skb, TCA_ZRTT_WEIGHT_DSCP, sizeof(params->weight_q8),
+		    params->weight_q8) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_BANDWIDTH, params->shaper.rate,
 			      TCA_ZRTT_PAD) ||
 	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))

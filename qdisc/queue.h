@@ -389,16 +389,33 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	return ZRTT_LANES;
 }
 
+/* The lane of a packet of a host's flow: one that goes ahead is to be within the host's due
+ * share, too.
+ */
+static noinline enum zrtt_lane zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
+					      u32 bytes)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_table *table = &q->vars.table;
+	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, bytes,
+						q->clock.ns);
+
+	return lane != ZRTT_LANE_BULK &&
+	       zrtt_host_exceeds(&q->vars.hosts, zrtt_flow_member(table, flow),
+				 q->seen.pkt.host_bytes) ? ZRTT_LANE_BULK : lane;
+}
+
 /* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
 static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
 					     enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_law law = { .log_due = zrtt_log_due(&q->vars, flow) };
 
 	if (lane < ZRTT_LANE_L4S)
 		return lane;
 	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
-	    zrtt_l4s_exceeds(&q->vars.law, flow, max(flow->rate, flow->bytes)))
+	    zrtt_l4s_exceeds(&law, flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
 	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane);
 }

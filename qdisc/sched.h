@@ -14,6 +14,7 @@
 #include <zrtt/zrtt.h>
 
 struct zrtt_net;
+struct zrtt_shared;
 
 /* A flow takes one cache line. */
 static_assert(sizeof(struct zrtt_flow) == 64);
@@ -99,6 +100,22 @@ struct zrtt_l4s_counts {
 };
 
 /**
+ * struct zrtt_together - where there is a zrtt for each queue of a device
+ * @shared: what they have in common, NULL = this one is elsewhere
+ * @on: that counts
+ * @split_ns: when its part of the rate may be another
+ * @sent_bytes: what it sent since it last asked for that, as on the link
+ * @peer: what it says of itself; others read it, and seldom
+ */
+struct zrtt_together {
+	struct zrtt_shared *shared;
+	bool on;
+	u64 split_ns;
+	u64 sent_bytes;
+	struct zrtt_peer peer ____cacheline_aligned_in_smp;
+};
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
@@ -120,10 +137,12 @@ struct zrtt_l4s_counts {
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
+ * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave
  * @watchdog: wakes the device when the shaper lets a packet leave
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if its headers are not in one piece
+ * @together: the other queues of the device
  */
 struct zrtt_sched_data {
 	struct zrtt_params params;
@@ -145,10 +164,12 @@ struct zrtt_sched_data {
 	struct zrtt_wanted wanted;
 	bool names_or_strip;
 	u8 handshake_flag;
+	struct zrtt_shaper_params link;
 	struct zrtt_shaper shaper;
 	struct qdisc_watchdog watchdog;
 	struct zrtt_dissected seen;
 	u8 head[ZRTT_PACKET_BYTES];
+	struct zrtt_together together;
 };
 
 /* The RTT measurement that starts when a packet leaves the queue. */

@@ -79,7 +79,8 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.prob = q->vars.ctl.p_q30,
 		.alpha = q->vars.law.alpha_q16,
 		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
-		.rtt_avg_us = with_rtt ? div_u64(table->sum_rtt_us, with_rtt) : 0,
+		.rtt_avg_us = q->together.on ? q->vars.law.rtt_avg_us :
+			      with_rtt ? div_u64(table->sum_rtt_us, with_rtt) : 0,
 		.flows = table->live,
 		.flows_hinted = table->by_source[ZRTT_RTT_HINT],
 		.flows_handshake = table->by_source[ZRTT_RTT_HANDSHAKE],
@@ -93,6 +94,10 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.flows_timestamps = table->by_source[ZRTT_RTT_TIMESTAMPS],
 		.dq_rate64 = zrtt_per_second(q->sent.rate),
 		.l4s_barred = q->vars.l4s.barred,
+		.hosts = q->vars.hosts.table.live,
+		.hosts_held = q->vars.hosts.table.counted,
+		.host_due = zrtt_per_second(q->vars.hosts.law.due),
+		.hosts_evicted = q->vars.hosts.table.evicted,
 	};
 	zrtt_dump_lanes(sch, st.lane);
 	sch_tree_unlock(sch);
@@ -156,10 +161,94 @@ static int zrtt_class_dump_name(struct sk_buff *skb, const struct zrtt_name *nam
 	       nla_put(skb, TCA_ZRTT_FLOW_DPORT, 2, name->ports + 2);
 }
 
+/**
+ * struct zrtt_class_host - what a class says of hosts and weights
+ * @rate: of its host, bytes per second
+ * @due: due share of that, bytes per second
+ * @slot: of its host
+ * @mark: the field of skb->mark that says whose it is
+ * @flows: live ones of its host
+ * @penalty_q16: of its host, as a factor
+ * @weight_q8: its weight
+ * @end: which of its addresses is the host's
+ * @known: its host is
+ */
+struct zrtt_class_host {
+	u64 rate;
+	u64 due;
+	u32 slot;
+	u32 mark;
+	u32 flows;
+	u32 penalty_q16;
+	u32 weight_q8;
+	u8 end;
+	bool known;
+};
+
+/* A rate counts 1 / weight of the bytes that passed. */
+static u64 zrtt_real_rate(u32 rate, u32 weight_q8)
+{
+	return zrtt_per_second((u64)rate * weight_q8 / ZRTT_WEIGHT_ONE);
+}
+
+/* @m is of a flow whose host still has its slot. */
+static void zrtt_class_read_host(const struct zrtt_sched_data *q, const struct zrtt_member *m,
+				 struct zrtt_class_host *host)
+{
+	const struct zrtt_hosts *hosts = &q->vars.hosts;
+	const struct zrtt_flow *h = zrtt_member_host(hosts, m);
+
+	host->known = true;
+	host->slot = m->slots[m->end];
+	host->mark = m->hosts[0] & ~ZRTT_TAG;
+	host->end = q->params.fair == ZRTT_FAIR_DSTHOST ? TC_ZRTT_END_DESTINATION : m->end;
+	host->rate = zrtt_real_rate(h->rate, m->host_weight * ZRTT_WEIGHT_ONE);
+	host->due = zrtt_real_rate(hosts->law.due, m->host_weight * ZRTT_WEIGHT_ONE);
+	host->flows = hosts->groups[host->slot].live;
+	host->penalty_q16 = zrtt_exp2(h->penalty_q16);
+}
+
+static struct zrtt_class_host zrtt_class_host(const struct zrtt_sched_data *q,
+					      const struct zrtt_flow *flow)
+{
+	struct zrtt_class_host host = { .weight_q8 = ZRTT_WEIGHT_ONE };
+	const struct zrtt_table *table = &q->vars.table;
+	const struct zrtt_member *m;
+
+	if (!table->members)
+		return host;
+	m = zrtt_flow_member(table, flow);
+	if (m->weight_q8)
+		host.weight_q8 = m->weight_q8;
+	if (table->groups && m->tag == flow->tag && m->hosts[m->end] &&
+	    table->groups[m->slots[m->end]].tag == m->hosts[m->end])
+		zrtt_class_read_host(q, m, &host);
+	return host;
+}
+
+static int zrtt_class_dump_host(struct Qdisc *sch, struct sk_buff *skb,
+				const struct zrtt_class_host *host)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (!host->known)
+		return 0;
+	if (nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_HOST_RATE, host->rate, TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_HOST, host->slot + 1) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_HOST_DUE, host->due, TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_HOST_FLOWS, host->flows) ||
+	    nla_put_u32(skb, TCA_ZRTT_FLOW_HOST_PENALTY, host->penalty_q16))
+		return -EMSGSIZE;
+	return q->params.fair == ZRTT_FAIR_MARK ?
+	       nla_put_u32(skb, TCA_ZRTT_FLOW_HOST_MARK, host->mark) :
+	       nla_put_u8(skb, TCA_ZRTT_FLOW_HOST_END, host->end);
+}
+
 static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb,
 			   struct tcmsg *tcm)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_class_host host;
 	struct zrtt_name name = {};
 	struct zrtt_flow flow;
 	struct nlattr *opts;
@@ -168,6 +257,7 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 	sch_tree_lock(sch);
 	flow = *zrtt_class_flow(sch, cl);
 	p_q30 = zrtt_probability(&q->vars, &flow);
+	host = zrtt_class_host(q, zrtt_class_flow(sch, cl));
 	if (q->names && q->names[cl - 1].tag == flow.tag)
 		name = q->names[cl - 1];
 	sch_tree_unlock(sch);
@@ -178,10 +268,11 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 		return -EMSGSIZE;
 	if (nla_put_u32(skb, TCA_ZRTT_FLOW_RTT, flow.rtt_us) ||
 	    nla_put_u32(skb, TCA_ZRTT_FLOW_SOURCE, flow.source) ||
-	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE, zrtt_per_second(flow.rate),
-			      TCA_ZRTT_FLOW_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_FLOW_RATE,
+			      zrtt_real_rate(flow.rate, host.weight_q8), TCA_ZRTT_FLOW_PAD) ||
 	    nla_put_u32(skb, TCA_ZRTT_FLOW_PROB, min_t(u64, p_q30, ZRTT_P_ONE)) ||
-	    (name.version && zrtt_class_dump_name(skb, &name))) {
+	    (name.version && zrtt_class_dump_name(skb, &name)) ||
+	    zrtt_class_dump_host(sch, skb, &host)) {
 		nla_nest_cancel(skb, opts);
 		return -EMSGSIZE;
 	}

@@ -11,16 +11,37 @@
 #include "sched.h"
 #include "timing.h"
 
+/* Host slots: a quarter of those of flows, or these. A host has a flow or more. */
+#define ZRTT_HOSTS_SHIFT	2
+#define ZRTT_HOSTS_LEAST	1024
+
+/* Which of the tables a change of the parameters makes anew. */
+#define ZRTT_TABLE_SLOTS	1
+#define ZRTT_TABLE_NAMES	2
+#define ZRTT_TABLE_HOSTS	4
+#define ZRTT_TABLE_MEMBERS	8
+#define ZRTT_TABLE_ALL		15
+
 /**
  * struct zrtt_tables - the memory of a qdisc, as it is allocated and freed
  * @net: connections; NULL = timestamps are off
  * @slots: flows
  * @names: their addresses
+ * @members: their hosts
+ * @hosts: hosts
+ * @groups: what their flows sum up to
+ * @host_slots: of @hosts and @groups
+ * @from: while flows are moved, where they are moved from
  */
 struct zrtt_tables {
 	struct zrtt_net *net;
 	struct zrtt_flow *slots;
 	struct zrtt_name *names;
+	struct zrtt_member *members;
+	struct zrtt_flow *hosts;
+	struct zrtt_group *groups;
+	u32 host_slots;
+	struct zrtt_table from;
 };
 
 static void zrtt_tables_free(const struct zrtt_tables *tables)
@@ -28,6 +49,69 @@ static void zrtt_tables_free(const struct zrtt_tables *tables)
 	zrtt_net_put(tables->net);
 	kvfree(tables->slots);
 	kvfree(tables->names);
+	kvfree(tables->members);
+	kvfree(tables->hosts);
+	kvfree(tables->groups);
+}
+
+static bool zrtt_has_hosts(const struct zrtt_params *params)
+{
+	return params->fair != ZRTT_FAIR_FLOW;
+}
+
+static bool zrtt_has_members(const struct zrtt_params *params)
+{
+	return zrtt_has_hosts(params) || params->weighted;
+}
+
+/* What is to be allocated when parameters change. Hosts stay unless others are meant by
+ * them: that of their number is of the beginning.
+ */
+static u32 zrtt_tables_differ(const struct zrtt_params *from, const struct zrtt_params *to)
+{
+	bool hosts = from->fair != to->fair || from->fair_mask != to->fair_mask ||
+		     from->prefix6 != to->prefix6 || from->nat != to->nat;
+	bool slots = from->flows != to->flows;
+	u32 what = slots ? ZRTT_TABLE_SLOTS : 0;
+
+	if (slots || from->names != to->names)
+		what |= ZRTT_TABLE_NAMES;
+	if (hosts)
+		what |= ZRTT_TABLE_HOSTS;
+	if (slots || hosts || zrtt_has_members(from) != zrtt_has_members(to))
+		what |= ZRTT_TABLE_MEMBERS;
+	return what;
+}
+
+/* Return: false if there is not enough memory; what was allocated is in @tables. */
+static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct zrtt_params *params,
+			     u32 what)
+{
+	if (what & ZRTT_TABLE_SLOTS) {
+		tables->slots = zrtt_alloc_table(params->flows, sizeof(*tables->slots));
+		if (!tables->slots)
+			return false;
+	}
+	if (what & ZRTT_TABLE_NAMES && params->names) {
+		tables->names = zrtt_alloc_table(params->flows, sizeof(*tables->names));
+		if (!tables->names)
+			return false;
+	}
+	if (what & ZRTT_TABLE_MEMBERS && zrtt_has_members(params)) {
+		tables->members = zrtt_alloc_table(params->flows, sizeof(*tables->members));
+		if (!tables->members)
+			return false;
+	}
+	if (what & ZRTT_TABLE_HOSTS && zrtt_has_hosts(params)) {
+		tables->host_slots = max_t(u32, params->flows >> ZRTT_HOSTS_SHIFT,
+					   ZRTT_HOSTS_LEAST);
+		tables->hosts = zrtt_alloc_table(tables->host_slots, sizeof(*tables->hosts));
+		tables->groups = zrtt_alloc_table(tables->host_slots,
+						  sizeof(*tables->groups));
+		if (!tables->hosts || !tables->groups)
+			return false;
+	}
+	return true;
 }
 
 /**
@@ -35,11 +119,10 @@ static void zrtt_tables_free(const struct zrtt_tables *tables)
  * @tables: set; on failure, too, and to be freed
  * @sch: qdisc
  * @params: parameters
- * @slots: allocate the table of flows
- * @names: allocate that of their names, if @params ask for one
+ * @what: the tables to allocate, where @params ask for them
  */
 static int zrtt_tables_alloc(struct zrtt_tables *tables, struct Qdisc *sch,
-			     const struct zrtt_params *params, bool slots, bool names)
+			     const struct zrtt_params *params, u32 what)
 {
 	*tables = (struct zrtt_tables) {};
 	if (params->timestamps) {
@@ -47,17 +130,52 @@ static int zrtt_tables_alloc(struct zrtt_tables *tables, struct Qdisc *sch,
 		if (!tables->net)
 			return -ENOMEM;
 	}
-	if (slots) {
-		tables->slots = zrtt_alloc_table(params->flows, sizeof(*tables->slots));
-		if (!tables->slots)
-			return -ENOMEM;
+	return zrtt_tables_fill(tables, params, what) ? 0 : -ENOMEM;
+}
+
+/* Go on with other hosts: flows join them with their next packets. */
+static void zrtt_take_hosts(struct zrtt_vars *vars, struct zrtt_tables *tables)
+{
+	struct zrtt_flow *hosts = vars->hosts.table.slots;
+
+	/* their groups are gone */
+	tables->from.members = NULL;
+	zrtt_hosts_reset(&vars->hosts);
+	if (tables->hosts)
+		zrtt_table_init(&vars->hosts.table, tables->hosts, tables->host_slots);
+	else
+		vars->hosts.table = (struct zrtt_table) {};
+	tables->hosts = hosts;
+	swap(vars->hosts.groups, tables->groups);
+	vars->table.groups = vars->hosts.groups;
+}
+
+/* Take over what was allocated, and leave what it replaces in @tables. */
+static void zrtt_tables_take(struct zrtt_sched_data *q, struct zrtt_tables *tables, u32 what)
+{
+	struct zrtt_table *table = &q->vars.table;
+
+	swap(q->net, tables->net);
+	if (what & ZRTT_TABLE_NAMES)
+		swap(q->names, tables->names);
+	if (what & ZRTT_TABLE_SLOTS) {
+		zrtt_table_resize(table, &tables->from, tables->slots, q->params.flows);
+		tables->slots = tables->from.slots;
 	}
-	if (names && params->names) {
-		tables->names = zrtt_alloc_table(params->flows, sizeof(*tables->names));
-		if (!tables->names)
-			return -ENOMEM;
-	}
-	return 0;
+	if (what & ZRTT_TABLE_HOSTS)
+		zrtt_take_hosts(&q->vars, tables);
+	if (what & ZRTT_TABLE_MEMBERS)
+		swap(table->members, tables->members);
+}
+
+/* The first tables of a qdisc. */
+static void zrtt_tables_begin(struct zrtt_sched_data *q, struct zrtt_tables *tables)
+{
+	zrtt_table_init(&q->vars.table, tables->slots, q->params.flows);
+	q->net = tables->net;
+	q->names = tables->names;
+	q->vars.table.members = tables->members;
+	zrtt_take_hosts(&q->vars, tables);
 }
 
 /* Move the flows to the table of another size, a few at a time: packets pass in between.

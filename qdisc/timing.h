@@ -8,6 +8,7 @@
 #define _ZRTT_TIMING_H
 
 #include <linux/jhash.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/skbuff.h>
@@ -25,12 +26,14 @@
  * @conns: connections timed by timestamps, ZRTT_CONNS of them; NULL without users
  * @users: qdiscs with timestamps; changed under RTNL, as @conns is
  * @seed: of the connections' hash
+ * @shared: what zrtts below each mq share; RTNL
  * @locks: of the sets of @conns, taken inside the qdisc's lock
  */
 struct zrtt_net {
 	struct zrtt_conn *conns;
 	u32 users;
 	u32 seed;
+	struct list_head shared;
 	spinlock_t locks[ZRTT_CONN_LOCKS];
 };
 
@@ -80,6 +83,7 @@ static int __net_init zrtt_net_init(struct net *netns)
 	u32 i;
 
 	net->seed = get_random_u32();
+	INIT_LIST_HEAD(&net->shared);
 	for (i = 0; i < ZRTT_CONN_LOCKS; i++)
 		spin_lock_init(&net->locks[i]);
 	return 0;

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -84,6 +85,15 @@ static const char *const zrtt_hints[] = {
 	NULL
 };
 
+static const char *const zrtt_fairs[] = {
+	[TC_ZRTT_FAIR_FLOW]	= "flow",
+	[TC_ZRTT_FAIR_SRCHOST]	= "srchost",
+	[TC_ZRTT_FAIR_DSTHOST]	= "dsthost",
+	[TC_ZRTT_FAIR_DUALHOST]	= "dualhost",
+	[TC_ZRTT_FAIR_MARK]	= "mark",
+	NULL
+};
+
 static const char *const zrtt_atms[] = {
 	[TC_ZRTT_ATM_NONE]	= "noatm",
 	[TC_ZRTT_ATM_ATM]	= "atm",
@@ -104,6 +114,25 @@ static const char *const zrtt_sources[] = {
 	[TC_ZRTT_SOURCE_TIMESTAMPS]	= "timestamps",
 	[TC_ZRTT_SOURCE_HANDSHAKE]	= "handshake",
 	NULL
+};
+
+static const char *const zrtt_ends[] = {
+	[TC_ZRTT_END_SOURCE]		= "src",
+	[TC_ZRTT_END_DESTINATION]	= "dst",
+	NULL
+};
+
+/* What follows "fair mark" and "weight mark". */
+static const struct zrtt_param zrtt_fair_mask = {
+	.name = "fair mark", .attr = TCA_ZRTT_FAIR_MASK,
+	.kind = ZRTT_MASK, .unit = " adjacent bits",
+	.min = 1, .max = TC_ZRTT_FAIR_BITS_MAX
+};
+
+static const struct zrtt_param zrtt_weight_mask = {
+	.name = "weight mark", .attr = TCA_ZRTT_WEIGHT_MASK,
+	.kind = ZRTT_MASK, .unit = " adjacent bits",
+	.min = 1, .max = TC_ZRTT_WEIGHT_BITS_MAX
 };
 
 /* In the order in which tc qdisc show prints them. */
@@ -165,6 +194,13 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_LANES, .kind = ZRTT_FLAG },
 	{ .name = "l4s", .off = "nol4s",
 	  .attr = TCA_ZRTT_L4S, .kind = ZRTT_FLAG },
+	{ .name = "fair", .attr = TCA_ZRTT_FAIR,
+	  .kind = ZRTT_WORD, .words = zrtt_fairs },
+	{ .name = "prefix6", .attr = TCA_ZRTT_PREFIX6,
+	  .kind = ZRTT_COUNT, .unit = " bits",
+	  .min = TC_ZRTT_PREFIX6_MIN, .max = TC_ZRTT_PREFIX6_MAX },
+	{ .name = "nat", .off = "nonat",
+	  .attr = TCA_ZRTT_NAT, .kind = ZRTT_FLAG },
 	{ .name = "bandwidth", .off = "unlimited", .attr = TCA_ZRTT_BANDWIDTH,
 	  .kind = ZRTT_RATE,
 	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_BANDWIDTH_MAX },
@@ -228,6 +264,9 @@ static const char zrtt_usage[] =
 	"                [ memory_limit SIZE ] [ flows N ]\n"
 	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
 	"                [ lanes | nolanes ] [ l4s | nol4s ]\n"
+	"                [ fair { flow | srchost | dsthost | dualhost | mark MASK } ]\n"
+	"                [ prefix6 BITS ] [ nat | nonat ]\n"
+	"                [ weight { mark MASK | dscp LIST } | noweight ]\n"
 	"                [ handshake | nohandshake ] [ timestamps | notimestamps ]\n"
 	"                [ hint { clamp | trust | ignore } ]\n"
 	"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
@@ -259,6 +298,15 @@ static const char zrtt_help[] =
 	"  lanes              serve flows that send little first (default in mode zrtt);\n"
 	"                     nolanes: one FIFO\n"
 	"  l4s                a low-latency lane for ECT(1) (default nol4s)\n"
+	"\n"
+	"Who has an equal share:\n"
+	"  fair WHOM          flow (default); srchost or dsthost: hosts, and the flows\n"
+	"                     of each among themselves; dualhost: whichever end has more\n"
+	"                     flows; mark MASK: subscribers, by these bits of the mark\n"
+	"  prefix6 BITS       of an IPv6 address, what is the host's; default: 64\n"
+	"  nat                hosts by their addresses behind NAT; default: nonat\n"
+	"  weight mark MASK   these bits of the mark are a weight, 0 counts as 1\n"
+	"  weight dscp LIST   weights of flows by DSCP: EF:4,CS1:0.25; default: noweight\n"
 	"\n"
 	"RTT sources:\n"
 	"  handshake          measure RTTs by TCP handshakes (default), or nohandshake\n"
@@ -542,6 +590,101 @@ static const struct zrtt_param *find_param(const char *keyword)
 	return NULL;
 }
 
+/* Weights, Q8, by DSCP; @typed says what the user gave. */
+struct zrtt_weights {
+	__u16 dscp[TC_ZRTT_DSCPS];
+	__u32 mask;
+	bool typed;
+};
+
+static void reset_weights(struct zrtt_weights *w)
+{
+	__u32 i;
+
+	w->mask = 0;
+	for (i = 0; i < TC_ZRTT_DSCPS; i++)
+		w->dscp[i] = TC_ZRTT_WEIGHT_ONE;
+}
+
+/* CS0 to CS7, AF11 to AF43, EF (RFC 2474, 2597, 3246), else a number. */
+static int get_dscp(__u32 *dscp, const char *name)
+{
+	if (strcasecmp(name, "ef") == 0)
+		*dscp = 46;
+	else if (strncasecmp(name, "cs", 2) == 0 && name[2] >= '0' &&
+		 name[2] <= '7' && !name[3])
+		*dscp = (name[2] - '0') * 8;
+	else if (strncasecmp(name, "af", 2) == 0 && name[2] >= '1' &&
+		 name[2] <= '4' && name[3] >= '1' && name[3] <= '3' && !name[4])
+		*dscp = (name[2] - '0') * 8 + (name[3] - '0') * 2;
+	else if (get_u32(dscp, name, 0) || *dscp >= TC_ZRTT_DSCPS)
+		return -1;
+	return 0;
+}
+
+/* One DSCP:WEIGHT, which is changed. */
+static int get_weight(struct zrtt_weights *w, char *item, __u64 *seen)
+{
+	static const struct zrtt_unit units[] = { { "", TC_ZRTT_WEIGHT_ONE } };
+	char *colon = strchr(item, ':');
+	__s64 weight = 0;
+	__u32 dscp = 0;
+
+	if (!colon)
+		return -1;
+	*colon = '\0';
+	if (get_dscp(&dscp, item) || *seen >> dscp & 1 ||
+	    get_scaled(&weight, colon + 1, units) ||
+	    weight < TC_ZRTT_WEIGHT_MIN || weight > TC_ZRTT_WEIGHT_MAX)
+		return -1;
+	*seen |= 1ULL << dscp;
+	w->dscp[dscp] = weight;
+	return 0;
+}
+
+static int get_weights(struct zrtt_weights *w, const char *arg)
+{
+	char *list = strdup(arg), *rest = list, *item;
+	__u64 seen = 0;
+	int err = list ? 0 : -1;
+
+	while (!err && (item = strsep(&rest, ",")))
+		err = get_weight(w, item, &seen);
+	free(list);
+	if (err)
+		fprintf(stderr,
+			"zrtt: \"weight dscp\" must be DSCP:WEIGHT,... with 0.0625..64 "
+			"and each DSCP once, not \"%s\"\n", arg);
+	return err;
+}
+
+static int get_mask(const struct zrtt_param *p, const char *arg, __u32 *mask)
+{
+	__s64 val = 0;
+
+	if (!arg || get_value(p, arg, &val, NULL)) {
+		refuse(p, arg);
+		return -1;
+	}
+	*mask = val;
+	return 0;
+}
+
+/* What follows "weight". Return: -1, or 0, and two words are used up. */
+static int get_weight_words(struct zrtt_weights *w, int argc, char **argv)
+{
+	const char *arg = argc > 2 ? argv[2] : NULL;
+
+	w->typed = true;
+	if (argc > 1 && strcmp(argv[1], "mark") == 0)
+		return get_mask(&zrtt_weight_mask, arg, &w->mask);
+	if (arg && strcmp(argv[1], "dscp") == 0)
+		return get_weights(w, arg);
+	fprintf(stderr, "zrtt: \"weight\" must be mark MASK | dscp DSCP:WEIGHT,...%s\n",
+		argc > 1 ? "" : ", but the line ends");
+	return -1;
+}
+
 static __u32 off_value(const struct zrtt_param *p)
 {
 	return p->kind == ZRTT_SIGNED ? TC_ZRTT_OVERHEAD_RAW : 0;
@@ -553,13 +696,28 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 	__s64 val[TCA_ZRTT_MAX + 1];
 	bool typed[TCA_ZRTT_MAX + 1] = {};
 	const struct zrtt_param *p;
+	struct zrtt_weights weights = {};
 	struct rtattr *tail;
+	__u32 fair_mask = 0;
 	__u32 alpha = 0;
 
+	reset_weights(&weights);
 	for (; argc > 0; argc--, argv++) {
 		if (strcmp(*argv, "help") == 0) {
 			fprintf(stderr, "%s%s", zrtt_usage, zrtt_help);
 			return -1;
+		}
+		if (strcmp(*argv, "noweight") == 0) {
+			reset_weights(&weights);
+			weights.typed = true;
+			continue;
+		}
+		if (strcmp(*argv, "weight") == 0) {
+			if (get_weight_words(&weights, argc, argv))
+				return -1;
+			argc -= 2;
+			argv += 2;
+			continue;
 		}
 
 		p = find_param(*argv);
@@ -586,6 +744,12 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			}
 		}
 		typed[p->attr] = true;
+		if (p->attr != TCA_ZRTT_FAIR || val[p->attr] != TC_ZRTT_FAIR_MARK)
+			continue;
+		if (get_mask(&zrtt_fair_mask, argc > 1 ? argv[1] : NULL, &fair_mask))
+			return -1;
+		argc--;
+		argv++;
 	}
 
 	tail = addattr_nest(n, ZRTT_MAX_MSG, TCA_OPTIONS | NLA_F_NESTED);
@@ -600,6 +764,13 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr32(n, ZRTT_MAX_MSG, p->attr, val[p->attr]);
 		if (p->kind == ZRTT_LAW && val[p->attr] == TC_ZRTT_ALPHA_FIXED)
 			addattr32(n, ZRTT_MAX_MSG, TCA_ZRTT_ALPHA, alpha);
+	}
+	if (typed[TCA_ZRTT_FAIR] && val[TCA_ZRTT_FAIR] == TC_ZRTT_FAIR_MARK)
+		addattr32(n, ZRTT_MAX_MSG, TCA_ZRTT_FAIR_MASK, fair_mask);
+	if (weights.typed) {
+		addattr32(n, ZRTT_MAX_MSG, TCA_ZRTT_WEIGHT_MASK, weights.mask);
+		addattr_l(n, ZRTT_MAX_MSG, TCA_ZRTT_WEIGHT_DSCP, weights.dscp,
+			  sizeof(weights.dscp));
 	}
 	addattr_nest_end(n, tail);
 	return 0;
@@ -686,6 +857,68 @@ static bool has_u64(const struct rtattr *attr)
 	return attr && RTA_PAYLOAD(attr) >= sizeof(__u64);
 }
 
+/* A DSCP by its name, if it has one that get_dscp() knows, else by its number. */
+static const char *sprint_dscp(__u32 dscp, char *buf)
+{
+	__u32 class = dscp / 8, rest = dscp % 8;
+
+	if (dscp == 46)
+		snprintf(buf, SPRINT_BSIZE, "EF");
+	else if (!rest)
+		snprintf(buf, SPRINT_BSIZE, "CS%u", class);
+	else if (class >= 1 && class <= 4 && rest % 2 == 0)
+		snprintf(buf, SPRINT_BSIZE, "AF%u%u", class, rest / 2);
+	else
+		snprintf(buf, SPRINT_BSIZE, "%u", dscp);
+	return buf;
+}
+
+static bool print_weights(const __u16 *weights)
+{
+	const char *before = "weight dscp ";
+	SPRINT_BUF(name);
+	SPRINT_BUF(buf);
+	__u32 i;
+
+	open_json_object("weight_dscp");
+	for (i = 0; i < TC_ZRTT_DSCPS; i++) {
+		if (weights[i] == TC_ZRTT_WEIGHT_ONE)
+			continue;
+		sprint_dscp(i, name);
+		print_float(PRINT_JSON, name, NULL,
+			    (double)weights[i] / TC_ZRTT_WEIGHT_ONE);
+		print_string(PRINT_FP, NULL, "%s", before);
+		print_string(PRINT_FP, NULL, "%s:", name);
+		sprint_scaled(buf, weights[i], TC_ZRTT_WEIGHT_ONE, "");
+		print_string(PRINT_FP, NULL, "%s", buf);
+		before = ",";
+	}
+	close_json_object();
+	if (*before == ',')
+		print_string(PRINT_FP, NULL, "%s", " ");
+	return *before == ',';
+}
+
+/* The weights by mark and those by DSCP, or that there are none. */
+static void print_weight(struct rtattr **tb)
+{
+	const struct rtattr *dscp = tb[TCA_ZRTT_WEIGHT_DSCP];
+	__u32 mask;
+	bool any;
+
+	if (!has_u32(tb[TCA_ZRTT_WEIGHT_MASK]))
+		return;
+	mask = rta_getattr_u32(tb[TCA_ZRTT_WEIGHT_MASK]);
+	print_0xhex(PRINT_JSON, "weight_mark", NULL, mask);
+	if (mask)
+		print_0xhex(PRINT_FP, NULL, "weight mark %#llx ", mask);
+	any = mask;
+	if (dscp && RTA_PAYLOAD(dscp) >= TC_ZRTT_DSCPS * sizeof(__u16))
+		any |= print_weights(RTA_DATA(dscp));
+	if (!any)
+		print_string(PRINT_FP, NULL, "%s", "noweight ");
+}
+
 static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_ZRTT_MAX + 1];
@@ -726,7 +959,14 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 			print_signed(p, val);
 		else
 			print_value(p, p->kind, val);
+		if (p->attr == TCA_ZRTT_FAIR && val == TC_ZRTT_FAIR_MARK &&
+		    has_u32(tb[TCA_ZRTT_FAIR_MASK])) {
+			val = rta_getattr_u32(tb[TCA_ZRTT_FAIR_MASK]);
+			print_0xhex(PRINT_JSON, "fair_mark", NULL, val);
+			print_0xhex(PRINT_FP, NULL, "%#llx ", val);
+		}
 	}
+	print_weight(tb);
 	return 0;
 }
 
@@ -761,6 +1001,19 @@ static void print_lanes(const struct tc_zrtt_lane_stats *lane)
 	for (i = 0; i < __TC_ZRTT_LANE_MAX; i++)
 		print_lane(zrtt_lanes[i], &lane[i]);
 	close_json_array(PRINT_JSON, NULL);
+}
+
+/* Fair to flows alone has no hosts, and text says nothing of them. */
+static void print_hosts(const struct tc_zrtt_xstats *st)
+{
+	int where = st->hosts || st->host_due || st->hosts_evicted ? PRINT_ANY : PRINT_JSON;
+
+	if (where == PRINT_ANY)
+		print_nl();
+	print_uint(where, "hosts", "  hosts %u", st->hosts);
+	print_uint(where, "hosts_held", " hosts_held %u", st->hosts_held);
+	tc_print_rate(where, "host_due", " host_due %s", st->host_due);
+	print_lluint(where, "hosts_evicted", " hosts_evicted %llu", st->hosts_evicted);
 }
 
 /*
@@ -829,6 +1082,8 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	/* An older kernel has no lanes, which is not the same as empty ones. */
 	if (len >= offsetof(struct tc_zrtt_xstats, lane) + sizeof(st.lane))
 		print_lanes(st.lane);
+	if (len >= sizeof(st))
+		print_hosts(&st);
 	return 0;
 }
 
@@ -869,6 +1124,34 @@ static void print_name(struct rtattr **tb)
 	print_endpoint("dst", tb[TCA_ZRTT_FLOW_DST], "dport", tb[TCA_ZRTT_FLOW_DPORT]);
 }
 
+/* The host or subscriber of a flow. */
+static void print_host(struct rtattr **tb)
+{
+	if (has_u64(tb[TCA_ZRTT_FLOW_HOST_RATE]))
+		tc_print_rate(PRINT_ANY, "host_rate", "host_rate %s ",
+			      rta_getattr_u64(tb[TCA_ZRTT_FLOW_HOST_RATE]));
+	if (has_u64(tb[TCA_ZRTT_FLOW_HOST_DUE]))
+		tc_print_rate(PRINT_ANY, "host_due", "host_due %s ",
+			      rta_getattr_u64(tb[TCA_ZRTT_FLOW_HOST_DUE]));
+	if (has_u32(tb[TCA_ZRTT_FLOW_HOST_PENALTY]))
+		print_float(PRINT_ANY, "host_penalty", "host_penalty %f ",
+			    (double)rta_getattr_u32(tb[TCA_ZRTT_FLOW_HOST_PENALTY]) /
+			    TC_ZRTT_PENALTY_ONE);
+	if (has_u32(tb[TCA_ZRTT_FLOW_HOST_FLOWS]))
+		print_uint(PRINT_ANY, "host_flows", "host_flows %u ",
+			   rta_getattr_u32(tb[TCA_ZRTT_FLOW_HOST_FLOWS]));
+	if (has_u32(tb[TCA_ZRTT_FLOW_HOST]))
+		print_uint(PRINT_ANY, "host", "host %u ",
+			   rta_getattr_u32(tb[TCA_ZRTT_FLOW_HOST]));
+	if (tb[TCA_ZRTT_FLOW_HOST_END] && RTA_PAYLOAD(tb[TCA_ZRTT_FLOW_HOST_END]))
+		print_string(PRINT_ANY, "host_end", "host_end %s ",
+			     find_word(zrtt_ends,
+				       rta_getattr_u8(tb[TCA_ZRTT_FLOW_HOST_END])));
+	if (has_u32(tb[TCA_ZRTT_FLOW_HOST_MARK]))
+		print_0xhex(PRINT_ANY, "host_mark", "host_mark %#llx ",
+			    rta_getattr_u32(tb[TCA_ZRTT_FLOW_HOST_MARK]));
+}
+
 /* A class is a live flow. */
 static int zrtt_print_copt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
@@ -892,6 +1175,7 @@ static int zrtt_print_copt(const struct qdisc_util *qu, FILE *f, struct rtattr *
 		print_float(PRINT_ANY, "prob", "prob %f ",
 			    (double)rta_getattr_u32(tb[TCA_ZRTT_FLOW_PROB]) /
 			    TC_ZRTT_P_ONE);
+	print_host(tb);
 	print_name(tb);
 	return 0;
 }

@@ -19,10 +19,11 @@ class Attribute:
 
 
 _PARAMETERS = HEADER.read_text().split("#define TCA_ZRTT_MAX")[0]
-_DECLARED = re.findall(r"^\tTCA_ZRTT_(\w+),(?:\s+/\* [us](\d+),)?", _PARAMETERS, re.MULTILINE)
+_LINE = r"^\tTCA_ZRTT_(\w+),(?:\s+/\* (?:__)?[us](\d+)(?:\[(\d+)\])?,)?"
+_DECLARED = re.findall(_LINE, _PARAMETERS, re.MULTILINE)
 ATTRIBUTES = {
-    name: Attribute(number, int(bits) // 8)
-    for number, (name, bits) in enumerate(_DECLARED)
+    name: Attribute(number, int(bits) // 8 * int(count or 1))
+    for number, (name, bits, count) in enumerate(_DECLARED)
     if bits  # not UNSPEC, and not PAD
 }
 """By name, without TCA_ZRTT_."""

@@ -82,6 +82,9 @@ enum zrtt_controller_kind {
 #define ZRTT_LIMIT_LEAST	1000
 #define ZRTT_SENT_SHIFT		8
 
+/* A tick that a rare packet brings counts for the time that passed, up to this. */
+#define ZRTT_TICK_PERIODS_MAX	7
+
 /* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
  * starts from, and never rests below, 0.01 %.
  */
@@ -165,6 +168,21 @@ static inline u32 zrtt_ctl_period_us(const struct zrtt_ctl_params *params)
 	if (params->kind != ZRTT_CTL_BLUE)
 		return params->tupdate_us;
 	return params->freeze_us < 100000 ? params->freeze_us : 100000;
+}
+
+/* A tick is due at @tick_ns, 0 = it is the first. Return: how much later it comes. */
+static inline u64 zrtt_ctl_late_ns(const struct zrtt_ctl_params *params, u64 tick_ns, u64 now_ns)
+{
+	u64 most_ns = zrtt_ctl_period_us(params) * 1000ULL * ZRTT_TICK_PERIODS_MAX;
+	u64 late_ns = tick_ns ? now_ns - tick_ns : 0;
+
+	return late_ns < most_ns ? late_ns : most_ns;
+}
+
+/* The time that a tick counts for, which comes @late_ns late. */
+static inline u32 zrtt_ctl_elapsed_us(const struct zrtt_ctl_params *params, u64 late_ns)
+{
+	return zrtt_ctl_period_us(params) + (u32)div_u64(late_ns, 1000);
 }
 
 /* sqrt(p), Q30, so that a change of controller carries P_b over. */

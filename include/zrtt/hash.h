@@ -92,4 +92,25 @@ static inline u32 zrtt_hash_flow(const struct zrtt_hash_key *key,
 	return zrtt_hash_finish(key, sum);
 }
 
+/**
+ * zrtt_hash_host() - a host, by its address
+ * @key: secret
+ * @end: 0 = a source, 1 = a destination: the same address is another host there
+ * @words: the address as it lies in memory, what is not the host's being 0
+ * @count: of these, 1 or 4
+ *
+ * Return: its tag, never 0.
+ */
+static inline u32 zrtt_hash_host(const struct zrtt_hash_key *key, u32 end, const u32 *words,
+				 u32 count)
+{
+	u64 sum = zrtt_hash_pair(key->words, count, end);
+	u32 i;
+
+	for (i = 0; i < count; i += 2)
+		sum += zrtt_hash_pair(key->words + 2 + i, words[i],
+				      i + 1 < count ? words[i + 1] : 0);
+	return zrtt_hash_finish(key, sum);
+}
+
 #endif

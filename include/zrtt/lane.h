@@ -126,6 +126,28 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 	return f->bytes - ZRTT_LANE_BURST > zrtt_mul_q16(rate, elapsed_q16);
 }
 
+/* zrtt_lane_of() of a flow that is sparse up to @most bytes per epoch. */
+static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
+						      const struct zrtt_table *t,
+						      const struct zrtt_flow *f, u32 bytes,
+						      u64 now_ns, u32 most)
+{
+	bool small = bytes <= ZRTT_LANE_SMALL;
+	u32 rate = most >> f->hit;
+
+	if (small && lanes->rate && rate < lanes->small_rate)
+		rate = lanes->small_rate;
+	if (f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK))
+		return ZRTT_LANE_BULK;
+	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))
+		return ZRTT_LANE_BULK;
+	if (small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)))
+		return f->lane != ZRTT_LANE_THIN && zrtt_flow_queued(t, f) ?
+		       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return f->lane != ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f) ?
+	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
+}
+
 /**
  * zrtt_lane_of() - the lane of a packet that zrtt_arrive() accounted
  * @lanes: state
@@ -139,20 +161,25 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 					  const struct zrtt_flow *f, u32 bytes,
 					  u64 now_ns)
 {
-	bool small = bytes <= ZRTT_LANE_SMALL;
-	u32 rate = lanes->rate >> f->hit;
+	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns, lanes->rate);
+}
 
-	if (small && lanes->rate && rate < lanes->small_rate)
-		rate = lanes->small_rate;
-	if (f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK))
-		return ZRTT_LANE_BULK;
-	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))
-		return ZRTT_LANE_BULK;
-	if (small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)))
-		return f->lane != ZRTT_LANE_THIN && zrtt_flow_queued(t, f) ?
-		       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
-	return f->lane != ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f) ?
-	       ZRTT_LANE_BULK : ZRTT_LANE_SPARSE;
+/**
+ * zrtt_lane_of_host() - the same of a flow of a host, with its own due share
+ * @lanes: state
+ * @t: flow table
+ * @f: its flow
+ * @bytes: its length
+ * @now_ns: clock
+ */
+static noinline __maybe_unused enum zrtt_lane
+zrtt_lane_of_host(struct zrtt_lanes *lanes, const struct zrtt_table *t,
+		  const struct zrtt_flow *f, u32 bytes, u64 now_ns)
+{
+	u32 due = zrtt_flow_due(t, f);
+
+	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns,
+			       due && lanes->rate ? due : lanes->rate);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include <linux/types.h>
 #include "fixed.h"
 #include "flow.h"
+#include "host.h"
 
 #define ZRTT_WAYS		8	/* slots of a bucket, all that a lookup visits */
 #define ZRTT_NO_SLOT		(~0U)
@@ -76,11 +77,15 @@ struct zrtt_passage {
  * @counted: live flows that count in the due share
  * @sum_rate: sum of their rates
  * @sum_log_rate: sum of the log2 of each, Q16
+ * @other_rate: sum of the rates of live flows that do not count
  * @due: the due share of the last tick, bytes per epoch, 0 = not known
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
  * @lanes: packets by enum zrtt_lane
+ * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
+ *	weights
+ * @groups: of the hosts' slots, NULL = there are no hosts
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
@@ -96,11 +101,32 @@ struct zrtt_table {
 	u32 counted;
 	u64 sum_rate;
 	s64 sum_log_rate;
+	u64 other_rate;
 	u32 due;
 	u64 sum_rtt_us;
 	u32 rtt_avg_us;
 	u64 evicted;
 	struct zrtt_passage lanes[ZRTT_LANES];
+	struct zrtt_member *members;
+	struct zrtt_group *groups;
+};
+
+/**
+ * struct zrtt_sums - what the averages of the law are made of, of a table or of several
+ * @sum_rate: see struct zrtt_table
+ * @sum_log_rate: see there
+ * @sum_rtt_us: see there
+ * @other_rate: see there
+ * @counted: see there
+ * @with_rtt: live flows that have an RTT
+ */
+struct zrtt_sums {
+	u64 sum_rate;
+	s64 sum_log_rate;
+	u64 sum_rtt_us;
+	u64 other_rate;
+	u32 counted;
+	u32 with_rtt;
 };
 
 /* Of a packet's number, a flow has these bits; one more says that its next packet joins
@@ -231,6 +257,30 @@ static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
 		t->newest = f->older;
 }
 
+/* The member of @f, which is in the slots of @t or of @t->from; NULL where these have none. */
+static inline struct zrtt_member *zrtt_flow_member(const struct zrtt_table *t,
+						   const struct zrtt_flow *f)
+{
+	bool here = f >= t->slots && f <= t->slots + t->mask;
+	const struct zrtt_table *place = likely(here) ? t : t->from;
+
+	return likely(place->members) ? &place->members[f - place->slots] : NULL;
+}
+
+/* Take @f out of the group of its host (@sign -1) or put it in (1). */
+static noinline __maybe_unused void
+zrtt_flow_count_member(const struct zrtt_table *t, const struct zrtt_flow *f, s32 sign)
+{
+	struct zrtt_member *m = zrtt_flow_member(t, f);
+
+	if (!t->groups || !m)
+		return;
+	if (sign < 0)
+		zrtt_member_leave(t->groups, m);
+	else
+		zrtt_member_join(t->groups, m, f->counts ? zrtt_log2(f->rate) : 0);
+}
+
 /* Take @f out of the sums (@sign -1) or put it in (1). */
 static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 				   s32 sign)
@@ -238,8 +288,12 @@ static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
 	t->live += sign;
 	t->by_source[f->source] += sign;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
-	if (!f->counts)
+	if (unlikely(t->members))
+		zrtt_flow_count_member(t, f, sign);
+	if (!f->counts) {
+		t->other_rate += (s64)sign * f->rate;
 		return;
+	}
 	t->counted += sign;
 	t->sum_rate += (s64)sign * f->rate;
 	t->sum_log_rate += sign * zrtt_log2(f->rate);
@@ -320,6 +374,14 @@ static inline struct zrtt_flow *zrtt_flow_slot(const struct zrtt_table *t, u32 t
 static inline struct zrtt_flow *zrtt_flow_bucket(const struct zrtt_table *t, u32 tag)
 {
 	return &t->slots[tag & t->mask & ~(ZRTT_WAYS - 1)];
+}
+
+/* Is @tag a flow in the slot that is tried first, whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
+{
+	u32 slot = tag & t->mask;
+
+	return t->slots[slot].tag == tag && t->members[slot].tag == tag;
 }
 
 /* The slot of a flow that is known, or NULL. */
@@ -406,6 +468,19 @@ zrtt_flow_add(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 	return f;
 }
 
+/* Take over a flow from a slot of @t->from. */
+static inline void zrtt_flow_copy(struct zrtt_table *t, struct zrtt_flow *copy,
+				  const struct zrtt_flow *f)
+{
+	const struct zrtt_member *m;
+
+	*copy = *f;
+	if (likely(!t->members))
+		return;
+	m = zrtt_flow_member(t, f);
+	*zrtt_flow_member(t, copy) = m ? *m : (struct zrtt_member) {};
+}
+
 /**
  * zrtt_flow_fetch() - move the flow of a packet that arrived, ahead of the others
  * @t: table with a @from
@@ -432,7 +507,7 @@ zrtt_flow_fetch(struct zrtt_table *t, u32 tag, u32 epoch)
 		zrtt_list_del(from, f);
 	copy = zrtt_flow_evict(t, tag, epoch);
 	zrtt_flow_lose(t, copy);
-	*copy = *f;
+	zrtt_flow_copy(t, copy, f);
 	f->live = 0;
 	f->tag = 0;
 	if (copy->live)
@@ -498,7 +573,7 @@ static inline void zrtt_flow_move_live(struct zrtt_table *t, struct zrtt_flow *f
 	zrtt_list_del(t->from, f);
 	if (copy) {
 		zrtt_flow_lose(t, copy);
-		*copy = *f;
+		zrtt_flow_copy(t, copy, f);
 		zrtt_list_add_oldest(t, copy);
 	} else {
 		zrtt_flow_count(t, f, -1);
@@ -516,7 +591,7 @@ static inline void zrtt_flow_move_silent(struct zrtt_table *t, struct zrtt_flow 
 
 	if (copy && (!copy->tag || epoch - f->epoch < epoch - copy->epoch)) {
 		zrtt_flow_lose(t, copy);
-		*copy = *f;
+		zrtt_flow_copy(t, copy, f);
 	}
 	f->tag = 0;
 }
@@ -552,6 +627,12 @@ static inline bool zrtt_table_move(struct zrtt_table *t, u32 epoch)
 	return false;
 }
 
+/* The due share of @f, bytes per epoch, 0 = not known. */
+static inline u32 zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	return unlikely(t->groups) ? zrtt_flow_member(t, f)->due : t->due;
+}
+
 /* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
  * it was marked or dropped recently, or has a quarter of the share. An application-limited
  * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
@@ -560,15 +641,28 @@ static inline bool zrtt_table_move(struct zrtt_table *t, u32 epoch)
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
 	return zrtt_flow_mature(f) && f->rate &&
-	       (f->hit || (f->rate >= t->due / 4 && f->lane != ZRTT_LANE_THIN));
+	       (f->hit || (f->rate >= zrtt_flow_due(t, f) / 4 && f->lane != ZRTT_LANE_THIN));
+}
+
+/* What the flows of @t sum up to. */
+static inline struct zrtt_sums zrtt_table_sums(const struct zrtt_table *t)
+{
+	return (struct zrtt_sums) {
+		.sum_rate = t->sum_rate,
+		.sum_log_rate = t->sum_log_rate,
+		.sum_rtt_us = t->sum_rtt_us,
+		.other_rate = t->other_rate,
+		.counted = t->counted,
+		.with_rtt = t->live - t->by_source[ZRTT_RTT_NONE],
+	};
 }
 
 /* The mean rate of the flows that count, bytes per epoch, 0 = there are none: a few
  * application-limited ones take less from it than from the due share.
  */
-static inline u32 zrtt_table_mean_rate(const struct zrtt_table *t)
+static inline u32 zrtt_mean_rate(const struct zrtt_sums *sums)
 {
-	return t->counted ? (u32)div_u64(t->sum_rate, t->counted) : 0;
+	return sums->counted ? (u32)div_u64(sums->sum_rate, sums->counted) : 0;
 }
 
 /* Is it time to update @f? The first time soon, so that it counts. */

@@ -16,9 +16,11 @@
 #include "halves.h"
 #include "controller.h"
 #include "law.h"
+#include "fair.h"
 #include "lane.h"
 #include "l4s.h"
 #include "shaper.h"
+#include "peers.h"
 
 enum zrtt_mode {
 	ZRTT_MODE_ZRTT,
@@ -33,6 +35,14 @@ enum zrtt_hint_policy {
 	ZRTT_HINT_CLAMP,
 	ZRTT_HINT_TRUST,
 	ZRTT_HINT_IGNORE,
+};
+
+enum zrtt_fair {
+	ZRTT_FAIR_FLOW,
+	ZRTT_FAIR_SRCHOST,
+	ZRTT_FAIR_DSTHOST,
+	ZRTT_FAIR_DUALHOST,
+	ZRTT_FAIR_MARK,
 };
 
 /* n/d percent, Q30, rounded to nearest */
@@ -50,15 +60,11 @@ enum zrtt_hint_policy {
 /* As fq_codel's, where nobody knows how much memory there is. */
 #define ZRTT_MEMORY_LIMIT	(32U << 20)
 
-#define ZRTT_MARK_MAX		0xffffU	/* widest field, as on the wire */
+#define ZRTT_DSCPS		64
+#define ZRTT_WEIGHT_ONE		256	/* Q8 */
+#define ZRTT_PREFIX6		64	/* what a home or an office has at most */
 
-/* A tick that a rare packet brings counts for the time that passed, up to this. */
-#define ZRTT_TICK_PERIODS_MAX	7
-
-/* Fewer packets on their way than 2.75 are no window: their sender answers no mark, and a
- * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
- */
-#define ZRTT_FILL_BYTES		(11 * 1514ULL / 4)
+#define ZRTT_MARK_BITS		16	/* widest field, as on the wire */
 
 #define ZRTT_DELAY_FRAC		8	/* fraction bits of the smoothed sojourn */
 #define ZRTT_DELAY_WQ_Q16	8192	/* 1/8 per tick */
@@ -80,6 +86,15 @@ enum zrtt_hint_policy {
  * @names: know the addresses of flows
  * @lanes: a lane for sparse flows
  * @l4s: a lane for ECT(1)
+ * @fair: enum zrtt_fair
+ * @fair_mask: bits of a packet's mark that say whose it is
+ * @fair_shift: lowest of them
+ * @prefix6: bits of an IPv6 address that are the host's
+ * @nat: addresses are those before translation
+ * @weight_mask: bits of a packet's mark that hold a weight, 0 = none
+ * @weight_shift: lowest of them
+ * @weighted: not all weights are 1
+ * @weight_q8: weights by DSCP
  * @ctl: how P_b is found
  * @law: how P_i follows
  * @shaper: the link behind, if this queue is to be its bottleneck
@@ -100,6 +115,15 @@ struct zrtt_params {
 	bool names;
 	bool lanes;
 	bool l4s;
+	u32 fair;
+	u32 fair_mask;
+	u32 fair_shift;
+	u32 prefix6;
+	bool nat;
+	u32 weight_mask;
+	u32 weight_shift;
+	bool weighted;
+	u16 weight_q8[ZRTT_DSCPS];
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
 	struct zrtt_shaper_params shaper;
@@ -110,6 +134,7 @@ struct zrtt_params {
  * @ctl: P_b
  * @law: averages and alpha
  * @table: flows
+ * @hosts: hosts, where @table has members
  * @lanes: what is sparse, and goes first
  * @l4s: the low-latency lane
  * @tick_ns: when the next tick is due
@@ -120,6 +145,7 @@ struct zrtt_vars {
 	struct zrtt_ctl ctl;
 	struct zrtt_law law;
 	struct zrtt_table table;
+	struct zrtt_hosts hosts;
 	struct zrtt_lanes lanes;
 	struct zrtt_l4s l4s;
 	u64 tick_ns;
@@ -150,7 +176,11 @@ struct zrtt_stats {
 /**
  * struct zrtt_arrival - what the algorithm needs to know of a packet
  * @tag: hash of its flow, never 0
- * @bytes: its length
+ * @bytes: its length, divided by its weight
+ * @host_bytes: the same for its host, where there are hosts
+ * @hosts: tags of its hosts, source or the only one first; 0 = none, or known already
+ * @weight_q8: its weight, where there are hosts or weights, Q8
+ * @host_weight: that of its host
  * @segs: segments it stands for, 1 or more
  * @rtt_us: its hint, 0 = none
  * @mark_us: RTT of its mark, 0 = none
@@ -165,6 +195,10 @@ struct zrtt_stats {
 struct zrtt_arrival {
 	u32 tag;
 	u32 bytes;
+	u32 host_bytes;
+	u32 hosts[ZRTT_HOST_ENDS];
+	u16 weight_q8;
+	u8 host_weight;
 	u32 segs;
 	u32 rtt_us;
 	u32 mark_us;
@@ -179,7 +213,7 @@ struct zrtt_arrival {
 
 /**
  * zrtt_params_preset() - the parameters that make a mode
- * @params: set: mode, controller, law, hint policy, handshake, lanes, l4s
+ * @params: set: mode, controller, law, hint policy, handshake, lanes, l4s, hosts, weights
  * @mode: enum zrtt_mode
  *
  * The four reproductions share BLUE with the paper's parameters, draw marks at
@@ -187,11 +221,18 @@ struct zrtt_arrival {
  */
 static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 {
+	u32 i;
+
 	params->mode = mode;
 	params->hint = ZRTT_HINT_TRUST;
 	params->handshake = false;
 	params->lanes = false;
 	params->l4s = false;
+	params->fair = ZRTT_FAIR_FLOW;
+	params->fair_mask = 0;
+	params->weight_mask = 0;
+	for (i = 0; i < ZRTT_DSCPS; i++)
+		params->weight_q8[i] = ZRTT_WEIGHT_ONE;
 	params->ctl.kind = ZRTT_CTL_BLUE;
 	params->law = (struct zrtt_law_params) {
 		.alpha_kind = ZRTT_ALPHA_FIXED,
@@ -233,12 +274,24 @@ static inline u32 zrtt_lowest_bit(u32 x)
 	return x & (~x + 1);
 }
 
-/* Can @mask select an RTT: adjacent bits, and no more than a hint has, or none? */
-static inline bool zrtt_mark_mask_valid(u32 mask)
+/* Position of the lowest bit of @mask, 0 for 0. */
+static inline u32 zrtt_mask_shift(u32 mask)
+{
+	return zrtt_log2(zrtt_lowest_bit(mask)) >> ZRTT_Q16;
+}
+
+/* Has @mask adjacent bits, and no more than @bits of them? */
+static inline bool zrtt_mask_fits(u32 mask, u32 bits)
 {
 	u32 low = zrtt_lowest_bit(mask);
 
-	return !(mask & (mask + low)) && mask <= (u64)low * ZRTT_MARK_MAX;
+	return !(mask & (mask + low)) && mask <= low * ((1ULL << bits) - 1);
+}
+
+/* Can @mask select an RTT: adjacent bits, and no more than a hint has, or none? */
+static inline bool zrtt_mark_mask_valid(u32 mask)
+{
+	return zrtt_mask_fits(mask, ZRTT_MARK_BITS);
 }
 
 /* RTT of a packet's mark, microseconds, 0 = none. */
@@ -252,8 +305,15 @@ static inline u32 zrtt_mark_to_us(const struct zrtt_params *params, u32 mark)
 /* Fill in what follows from the parameters; to be called after any change. */
 static inline void zrtt_params_derive(struct zrtt_params *params)
 {
+	u32 i;
+
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
-	params->mark_shift = zrtt_log2(zrtt_lowest_bit(params->mark_mask)) >> ZRTT_Q16;
+	params->mark_shift = zrtt_mask_shift(params->mark_mask);
+	params->fair_shift = zrtt_mask_shift(params->fair_mask);
+	params->weight_shift = zrtt_mask_shift(params->weight_mask);
+	params->weighted = params->weight_mask;
+	for (i = 0; i < ZRTT_DSCPS; i++)
+		params->weighted |= params->weight_q8[i] != ZRTT_WEIGHT_ONE;
 	zrtt_ctl_derive(&params->ctl);
 	zrtt_shaper_derive(&params->shaper);
 }
@@ -261,7 +321,8 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 /* Forget all but the flows: the queue is empty, and begins anew. */
 static inline void zrtt_vars_reset(struct zrtt_vars *vars)
 {
-	*vars = (struct zrtt_vars) { .table = vars->table };
+	*vars = (struct zrtt_vars) { .table = vars->table, .hosts = vars->hosts };
+	zrtt_hosts_reset(&vars->hosts);
 }
 
 /* The hard limit, packets. */
@@ -280,6 +341,7 @@ static inline void zrtt_params_init(struct zrtt_params *params)
 		.flows = 16384,
 		.ecn = true,
 		.split_gso = true,
+		.prefix6 = ZRTT_PREFIX6,
 		.ctl = {
 			.target_us = 15000,
 			.tupdate_us = 16000,
@@ -305,20 +367,26 @@ static inline bool zrtt_tick_due(const struct zrtt_vars *vars, u64 now_ns)
 	return now_ns >= vars->tick_ns;
 }
 
-/**
- * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_BYTES on its way
- * @rate: the flow's rate, bytes per epoch, 0 = not known
- * @rtt_us: its RTT without our queue
- *
- * Return: 0 .. ZRTT_SOJOURN_MAX_US; 0 where the RTT is enough, or @rate is not known.
- */
-static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
+/* The first part of a tick: what is the queue's own, whoever its peers are. */
+static inline void zrtt_tick_begin(const struct zrtt_params *params, struct zrtt_vars *vars,
+				   u32 sojourn_us, u64 now_ns)
 {
-	u64 us = rate ? div_u64(ZRTT_FILL_BYTES * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) : 0;
+	vars->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
+	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
+				   ZRTT_DELAY_WQ_Q16);
+	zrtt_table_tick(&vars->table, zrtt_epoch(now_ns));
+	if (unlikely(vars->table.groups))
+		zrtt_table_tick(&vars->hosts.table, zrtt_epoch(now_ns));
+}
 
-	if (us > ZRTT_SOJOURN_MAX_US)
-		us = ZRTT_SOJOURN_MAX_US;
-	return us > rtt_us ? (u32)us - rtt_us : 0;
+/* The last one: what follows from P_b and the due share. */
+static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_vars *vars)
+{
+	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
+	vars->table.due = vars->law.due;
+	vars->hosts.table.due = vars->hosts.law.due;
+	vars->law.l4s_gain_q16 = zrtt_penalty_gain(vars->l4s.p_avg_q30, vars->law.due);
+	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->ctl.p_q30, vars->law.due);
 }
 
 /**
@@ -333,31 +401,51 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 			     struct zrtt_vars *vars, u32 sojourn_us,
 			     u32 backlog_pkts, u64 now_ns)
 {
-	u64 period_ns = zrtt_ctl_period_us(&params->ctl) * 1000ULL;
-	u64 late_ns = vars->tick_ns && sojourn_us ? now_ns - vars->tick_ns : 0;
-	u32 epoch = zrtt_epoch(now_ns);
-	u32 fill_us;
+	u64 late_ns = sojourn_us ? zrtt_ctl_late_ns(&params->ctl, vars->tick_ns, now_ns) : 0;
+	struct zrtt_sums sums;
 
-	if (late_ns > period_ns * ZRTT_TICK_PERIODS_MAX)
-		late_ns = period_ns * ZRTT_TICK_PERIODS_MAX;
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
-	vars->tick_ns = now_ns + period_ns;
-	vars->delay_q8 = zrtt_ewma(vars->delay_q8, sojourn_us << ZRTT_DELAY_FRAC,
-				   ZRTT_DELAY_WQ_Q16);
-	zrtt_table_tick(&vars->table, epoch);
-	fill_us = zrtt_fill_us(zrtt_table_mean_rate(&vars->table), vars->law.rtt_avg_us);
-	zrtt_ctl_follow(&params->ctl, &vars->ctl, fill_us);
-	zrtt_ctl_tick(&params->ctl, &vars->ctl,
-		      zrtt_ctl_sojourn(&params->ctl, &vars->ctl, sojourn_us,
-				       backlog_pkts),
-		      zrtt_us(period_ns + late_ns));
-	zrtt_law_tick(&params->law, &vars->law, &vars->table, vars->ctl.p_q30,
-		      vars->ctl.p_avg_q30, vars->delay_q8 >> ZRTT_DELAY_FRAC);
-	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
-	vars->table.due = vars->law.due;
-	vars->law.l4s_gain_q16 = zrtt_penalty_gain(vars->l4s.p_avg_q30, vars->law.due);
-	zrtt_lanes_tick(&vars->lanes, params->lanes, vars->ctl.p_q30, vars->law.due);
+	zrtt_tick_begin(params, vars, sojourn_us, now_ns);
+	sums = zrtt_table_sums(&vars->table);
+	zrtt_control(&params->ctl, &params->law, &vars->ctl, &vars->law, &sums,
+		     sojourn_us, backlog_pkts, vars->delay_q8 >> ZRTT_DELAY_FRAC, late_ns);
+	if (unlikely(vars->table.groups))
+		zrtt_hosts_tick(&vars->hosts, vars->ctl.p_q30);
+	zrtt_tick_end(params, vars);
+}
+
+/**
+ * zrtt_tick_with_peers() - the same of one of the queues of a device
+ * @params: parameters
+ * @vars: state
+ * @d: device
+ * @peer: the queue
+ * @sojourn_us: see zrtt_tick()
+ * @backlog_pkts: see there
+ * @now_ns: clock
+ *
+ * zrtt_tick_begin() has passed, and zrtt_tick_end() is to follow; others wait only for this.
+ */
+static inline void zrtt_tick_with_peers(const struct zrtt_params *params,
+					struct zrtt_vars *vars, struct zrtt_device *d,
+					struct zrtt_peer *peer, u32 sojourn_us,
+					u32 backlog_pkts, u64 now_ns)
+{
+	bool hosts = vars->table.groups;
+
+	peer->flows = zrtt_table_sums(&vars->table);
+	peer->hosts = zrtt_table_sums(&vars->hosts.table);
+	zrtt_peer_tick(&params->ctl, &params->law, d, peer, &vars->law, sojourn_us,
+		       backlog_pkts, now_ns);
+	vars->ctl = d->ctl;
+	vars->law = d->law;
+	vars->law.weights = 0;
+	vars->law.weighed = 0;
+	vars->hosts.law = d->hosts_law;
+	peer->rate = params->shaper.rate;
+	peer->dues_q8 = hosts ? zrtt_peer_dues(&peer->hosts, d->hosts_law.due) :
+				zrtt_peer_dues(&peer->flows, d->law.due);
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */
@@ -429,21 +517,86 @@ static inline bool zrtt_l4s_overloaded(const struct zrtt_params *params,
 	return !pkt->ecn || !params->ecn || !zrtt_marks(&params->law, zrtt_probability(vars, f));
 }
 
+/* log2 of a flow's due share in bytes per epoch, Q16, 0 = not known */
+static inline s32 zrtt_log_due(const struct zrtt_vars *vars, const struct zrtt_flow *f)
+{
+	return unlikely(vars->table.groups) ? zrtt_flow_member(&vars->table, f)->log_due :
+					      vars->law.log_due;
+}
+
+/* The law as it is for a member's flow; see zrtt_host_law(). */
+static inline s32 zrtt_member_law(const struct zrtt_vars *vars, struct zrtt_member *m,
+				  struct zrtt_law *law)
+{
+	law->log_norm -= zrtt_member_log_price(m);
+	return vars->table.groups ? zrtt_host_law(&vars->hosts, m, law) : law->log_due;
+}
+
+/* P_i / P_b of a flow that has a host or a weight. */
+static noinline __maybe_unused u32 zrtt_weight_of_member(const struct zrtt_params *params,
+							 const struct zrtt_vars *vars,
+							 const struct zrtt_flow *f)
+{
+	struct zrtt_law law = vars->law;
+
+	zrtt_member_law(vars, zrtt_flow_member(&vars->table, f), &law);
+	return zrtt_weight(&params->law, &law, f);
+}
+
+/* P_i / P_b of a flow changed. */
+static inline void zrtt_reweigh(const struct zrtt_params *params,
+				const struct zrtt_vars *vars, struct zrtt_flow *f)
+{
+	f->weight_q16 = unlikely(vars->table.members) ?
+			zrtt_weight_of_member(params, vars, f) :
+			zrtt_weight(&params->law, &vars->law, f);
+}
+
+/* zrtt_refresh(), with members or without: who has none is not to pay for them. */
+static __always_inline void
+zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
+		    struct zrtt_flow *f, u32 epoch, bool members)
+{
+	u32 epochs = epoch - f->epoch, bytes = f->bytes;
+	const struct zrtt_law *own = &vars->law, *mean = &vars->law;
+	struct zrtt_law of_flow, of_mean;
+	struct zrtt_member *m;
+
+	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
+	zrtt_flow_update(&vars->table, f, epoch);
+	if (members) {
+		m = zrtt_flow_member(&vars->table, f);
+		of_flow = of_mean = vars->law;
+		if (vars->table.groups)
+			zrtt_host_refresh(&vars->hosts, m, f, epoch);
+		of_mean.log_due = zrtt_member_law(vars, m, &of_flow);
+		own = &of_flow;
+		mean = &of_mean;
+	}
+	if (epochs && params->law.tuned)
+		zrtt_penalise(mean, f, epochs);
+	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
+		zrtt_l4s_judge(&vars->l4s, own, f,
+			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
+	f->weight_q16 = zrtt_weight(&params->law, own, f);
+}
+
+static noinline __maybe_unused void
+zrtt_refresh_of_member(const struct zrtt_params *params, struct zrtt_vars *vars,
+		       struct zrtt_flow *f, u32 epoch)
+{
+	zrtt_refresh_either(params, vars, f, epoch, true);
+}
+
 /* Bring a flow's rate, RTT, penalty and weight up to date. */
 static inline void zrtt_refresh(const struct zrtt_params *params,
 				struct zrtt_vars *vars, struct zrtt_flow *f,
 				u32 epoch)
 {
-	u32 epochs = epoch - f->epoch, bytes = f->bytes;
-
-	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
-	zrtt_flow_update(&vars->table, f, epoch);
-	if (epochs && params->law.tuned)
-		zrtt_penalise(&vars->law, f, epochs);
-	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
-		zrtt_l4s_judge(&vars->l4s, &vars->law, f,
-			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
-	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+	if (unlikely(vars->table.members))
+		zrtt_refresh_of_member(params, vars, f, epoch);
+	else
+		zrtt_refresh_either(params, vars, f, epoch, false);
 }
 
 /* ECT(1) and CE have the low-latency lane, but CE has not if the last ECT of its flow was
@@ -463,7 +616,7 @@ zrtt_classify(const struct zrtt_params *params, const struct zrtt_vars *vars,
 	if (l4s == f->l4s)
 		return;
 	f->l4s = l4s;
-	f->weight_q16 = zrtt_weight(&params->law, &vars->law, f);
+	zrtt_reweigh(params, vars, f);
 }
 
 /* Take over the RTT that a packet carries. Return: true if it comes from a new source,
@@ -504,6 +657,64 @@ zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch,
 	return spoofed;
 }
 
+/* A packet arrived of @f, or spoofed in the name of @owner: whose is it? Return: @f's member. */
+static inline struct zrtt_member *
+zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
+	  const struct zrtt_flow *owner, const struct zrtt_arrival *pkt, u32 epoch, u32 rnd)
+{
+	struct zrtt_member *m = zrtt_flow_member(&vars->table, f);
+	const u32 *tags = pkt->hosts;
+
+	m->weight_q8 = pkt->weight_q8;
+	m->host_weight = pkt->host_weight;
+	if (!vars->table.groups)
+		return m;
+	if (f != owner && !tags[0])
+		tags = zrtt_flow_member(&vars->table, owner)->hosts;
+	if (zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, epoch, rnd))
+		zrtt_reweigh(params, vars, f);
+	return m;
+}
+
+/* zrtt_arrive(), with members or without: who has none is not to pay for them. */
+static __always_inline struct zrtt_flow *
+zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
+		   struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
+		   u64 now_ns, bool members)
+{
+	u32 epoch = zrtt_epoch(now_ns);
+	struct zrtt_member *m = NULL;
+	struct zrtt_flow *f, *owner;
+	bool stale;
+
+	owner = f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
+	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
+		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
+	if (members)
+		m = zrtt_meet(params, vars, f, owner, pkt, epoch, rnd);
+	stale = zrtt_flow_update_due(&vars->table, f, epoch);
+	if (unlikely(pkt->rtt_info))
+		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
+	if (unlikely(stale))
+		zrtt_refresh(params, vars, f, epoch);
+	if (unlikely(pkt->rtt_info) && pkt->handshake)
+		zrtt_syn_arrived(f, !f->bytes && !f->age, pkt->seq, pkt->ack);
+	if (unlikely(params->l4s || f->l4s))
+		zrtt_classify(params, vars, f, pkt->ecn);
+	f->bytes += pkt->bytes;
+	if (members && vars->table.groups)
+		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
+	return f;
+}
+
+static noinline __maybe_unused struct zrtt_flow *
+zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
+		    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
+		    u64 now_ns)
+{
+	return zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, true);
+}
+
 /**
  * zrtt_arrive() - account a packet to its flow
  * @params: parameters
@@ -520,24 +731,9 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
 	    u64 now_ns)
 {
-	u32 epoch = zrtt_epoch(now_ns);
-	struct zrtt_flow *f;
-	bool stale;
-
-	f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
-	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
-		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
-	stale = zrtt_flow_update_due(&vars->table, f, epoch);
-	if (unlikely(pkt->rtt_info))
-		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
-	if (unlikely(stale))
-		zrtt_refresh(params, vars, f, epoch);
-	if (unlikely(pkt->rtt_info) && pkt->handshake)
-		zrtt_syn_arrived(f, !f->bytes && !f->age, pkt->seq, pkt->ack);
-	if (unlikely(params->l4s || f->l4s))
-		zrtt_classify(params, vars, f, pkt->ecn);
-	f->bytes += pkt->bytes;
-	return f;
+	return unlikely(vars->table.members) ?
+	       zrtt_arrive_of_host(params, vars, stats, pkt, rnd, now_ns) :
+	       zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, false);
 }
 
 /**
@@ -568,7 +764,7 @@ static inline void zrtt_answer(const struct zrtt_params *params, struct zrtt_var
  * @pkt: the packet
  * @rnd: random number
  */
-static inline enum zrtt_verdict
+static __always_inline enum zrtt_verdict
 zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 		  struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
 {
@@ -583,6 +779,9 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 	/* an update may have counted it already, by what it answered */
 	if (verdict == ZRTT_DROP)
 		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;
+	if (verdict == ZRTT_DROP && unlikely(vars->table.groups))
+		zrtt_host_dropped(&vars->hosts, zrtt_flow_member(&vars->table, f),
+				  pkt->host_bytes);
 	return verdict;
 }
 

@@ -32,6 +32,7 @@ MODULE_SOURCES = {
         "lab/kmod/Kbuild",
     ),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
+    "mqlink": ("lab/kmod/mqlink.c", "lab/kmod/Kbuild"),
     "tcp_libra": (
         "endpoints/tcp_libra.c",
         "endpoints/libra.h",
@@ -68,6 +69,7 @@ PLUGIN_SOURCES = {
     "sch_meter": "lab/kmod/q_meter.c",
     "sch_csfq": "lab/kmod/q_csfq.c",
     "sch_dualpi2": "lab/kmod/q_dualpi2.c",  # its module is the kernel's own
+    "sch_cake_mq": "lab/kmod/q_cake_mq.c",  # likewise
 }
 
 

@@ -18,6 +18,7 @@ const char *inet_proto_n2a(int proto, char *buf, int len);
 
 int addattr8(struct nlmsghdr *n, int maxlen, int type, __u8 data);
 int addattr32(struct nlmsghdr *n, int maxlen, int type, __u32 data);
+int addattr_l(struct nlmsghdr *n, int maxlen, int type, const void *data, int alen);
 int addattr64(struct nlmsghdr *n, int maxlen, int type, __u64 data);
 struct rtattr *addattr_nest(struct nlmsghdr *n, int maxlen, int type);
 int addattr_nest_end(struct nlmsghdr *n, struct rtattr *nest);

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -37,7 +37,7 @@ EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "l4s", "tap", "mark", "handshake", "timestamps", "sharing", "late",
     "classes", "shaper", "cgroup", "super", "peeked", "reasons", "limits", "growth",
-    "quick",
+    "quick", "hosts", "peers",
 )  # fmt: skip
 
 MODULE_LIFE = ("users", "reload")
@@ -107,6 +107,9 @@ PARAMETERS = [
     # both off at the high end, where the mode is blue
     Parameter("lanes", "lanes", True, "nolanes", False),
     Parameter("l4s", "l4s", True, "nol4s", False),
+    Parameter("fair", "dualhost", "dualhost", "flow", "flow"),
+    Parameter("prefix6", "1", 1, "128", 128),
+    Parameter("nat", "nonat", False, "nat", True),
     Parameter("bandwidth", "8kbit", 1000, "1tbit", 125_000_000_000),
     Parameter("overhead", "-64", -64, "256", 256),
     Parameter("mpu", "0", 0, "256", 256),
@@ -156,6 +159,10 @@ REFUSED_BY_TC = [
     "bandwidth 7kbit",
     "overhead 257",
     "mpu -1",
+    "fair host",
+    "fair mark 0x5",
+    "prefix6 0",
+    "weight dscp EF:0",
     "tupdate",
 ]
 
@@ -171,7 +178,8 @@ class BadAttribute:
     @property
     def keyword(self) -> str:
         """What the message must call it."""
-        return {"ALPHA_LAW": "alpha"}.get(self.name, self.name.lower())
+        two_words = {"FAIR_MASK": "fair mark", "WEIGHT_MASK": "weight mark", "WEIGHT_DSCP": "weight dscp"}
+        return {"ALPHA_LAW": "alpha", **two_words}.get(self.name, self.name.lower())
 
     def line(self) -> str:
         """As the program nlset reads it."""
@@ -611,7 +619,38 @@ HOLDS_DATA = {
     "sizes": [" ".join(map(str, TABLE_SIZES))],
 }
 
+
+def _between(source: int, target: int, version: int) -> Frame:
+    """Of two hosts; those of IPv6 differ in the last byte of their first 64 bits."""
+    if version == 4:
+        ends = bytes([10, 0, 0, source]), bytes([10, 0, 1, target])
+    else:
+        source_end, target_end = (
+            bytes([0xFD, *[0] * 6, number, *[0] * 7, 1]) for number in (source, 0x80 + target)
+        )
+        ends = source_end, target_end
+    return Frame(9000, version=version, ends=ends)
+
+
+HOST_ENDS = (3, 4)
+"""Hosts at either end; each sends to each at the other."""
+HOST_FRAMES = {
+    version: [
+        _between(source, target, version)
+        for source in range(1, HOST_ENDS[0] + 1)
+        for target in range(1, HOST_ENDS[1] + 1)
+    ]
+    for version in (4, 6)
+}
+LARGE_FRAMES = [replace(frame, payload=bytes(1000)) for frame in HOST_FRAMES[4]]
+"""A quarter of their bytes is hardly rounded."""
+NAT_FRAMES = [Frame(9000 + n, ends=(bytes([10, 0, 0, n]), bytes([10, 0, 0, 2]))) for n in (1, 3, 4)]
+
 DATA = {
+    "hosts_v4": [frame.line() for frame in HOST_FRAMES[4]],
+    "hosts_large": [frame.line() for frame in LARGE_FRAMES],
+    "hosts_v6": [frame.line() for frame in HOST_FRAMES[6]],
+    "hosts_nat": [frame.line() for frame in NAT_FRAMES],
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
     "refused_by_kernel": [bad.line() for bad in BAD_ATTRIBUTES] + [UNKNOWN_ATTRIBUTE_LINE],

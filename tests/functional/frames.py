@@ -73,6 +73,8 @@ class Frame:
     total_length: int | None = None
     cut: int | None = None
     """Bytes that are left of the frame."""
+    ends: tuple[bytes, bytes] | None = None
+    """Source and destination address, if not those of all."""
 
     def bytes(self) -> bytes:
         """The frame as it is on the wire."""
@@ -116,7 +118,7 @@ class Frame:
         return segment[:at] + struct.pack("!H", value) + segment[at + 2 :]
 
     def _ipv4(self) -> bytes:
-        source, target = bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2])
+        source, target = self.ends or (bytes([10, 0, 0, 1]), bytes([10, 0, 0, 2]))
         options = self.ip_options + bytes(-len(self.ip_options) % 4)
         body = self._transport(source + target)
         ihl = self.ihl if self.ihl is not None else 5 + len(options) // 4
@@ -138,7 +140,8 @@ class Frame:
         return head[:10] + struct.pack("!H", checksum(head)) + head[12:] + body
 
     def _ipv6(self) -> bytes:
-        source, target = (bytes.fromhex("fd" + "00" * 14 + end) for end in ("01", "02"))
+        usual = (bytes.fromhex("fd" + "00" * 14 + end) for end in ("01", "02"))
+        source, target = self.ends or usual
         body = self._transport(source + target)
         kinds = [kind for kind, _ in self.extensions] + [self.proto]
         for (_, rest), after in zip(reversed(self.extensions), reversed(kinds[1:]), strict=True):

@@ -18,5 +18,5 @@ def reports() -> Reports:
 @cache
 def two_cpu_report() -> Report:
     """Those that need two processors, in real time."""
-    guest = Guest("6.12", ("smp", "mq"), DATA, cpus=2, virtual_time=False)
+    guest = Guest("6.12", ("smp", "mq", "together"), DATA, cpus=2, virtual_time=False)
     return start([guest])[guest.kernel].result()

@@ -475,7 +475,7 @@ static void bar(struct queue *q, struct draw *d)
 		f->l4s = 0;
 }
 
-/* As zrtt_reset(). */
+/* As zrtt_reset(), and the update that comes before the next packet. */
 static void reset(struct queue *q)
 {
 	u32 i;
@@ -487,6 +487,7 @@ static void reset(struct queue *q)
 	q->overtaken = 0;
 	q->ahead = 0;
 	zrtt_vars_reset(&q->vars);
+	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
 }
 
 static void begin_numbers(struct zrtt_table *t, u32 at)

@@ -182,7 +182,9 @@ void model_padhye(void)
 
 void model_law_tick(u32 p_q30, u32 queue_us)
 {
-	zrtt_law_tick(&law_params, &law, &table, p_q30, p_q30, queue_us);
+	struct zrtt_sums sums = zrtt_table_sums(&table);
+
+	zrtt_law_tick(&law_params, &law, &sums, p_q30, p_q30, queue_us);
 }
 
 u32 model_alpha(u32 kind, u32 alpha_max_q16, u32 pth_q30, u32 p_avg_q30)

@@ -44,7 +44,11 @@ WORDS = {
     "CONTROLLER": ["blue", "pblue", "pi2"],
     "ALPHA_LAW": ["capped", "paper"],
     "HINT": ["clamp", "trust", "ignore"],
+    "FAIR": ["flow", "srchost", "dsthost", "dualhost"],
 }
+FAIR_MARK = len(WORDS["FAIR"])
+"""And this, which has a mask."""
+ONE = 1 << 8
 FLAGS = {
     "STRIP": ("strip", "nostrip"),
     "HANDSHAKE": ("handshake", "nohandshake"),
@@ -54,7 +58,16 @@ FLAGS = {
     "NAMES": ("names", "nonames"),
     "LANES": ("lanes", "nolanes"),
     "L4S": ("l4s", "nol4s"),
+    "NAT": ("nat", "nonat"),
 }
+
+
+def weights(**by_dscp: float) -> int:
+    """As they are sent, by d8, d46 and so on; the others are 1."""
+    values = [round(by_dscp.get(f"d{dscp}", 1) * ONE) for dscp in range(64)]
+    return int.from_bytes(struct.pack("=64H", *values), "little")
+
+
 ALPHA_FIXED = len(WORDS["ALPHA_LAW"])
 
 # The defaults of design, in the order of the command line.
@@ -62,7 +75,8 @@ DEFAULT_LINE = (
     "mode zrtt limit 1000000 memory_limit 32Mb controller pi2 target 15ms "
     "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
     "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
-    "handshake notimestamps ecn split_gso nonames lanes nol4s unlimited raw mpu 0 noatm"
+    "handshake notimestamps ecn split_gso nonames lanes nol4s "
+    "fair flow prefix6 64 nonat unlimited raw mpu 0 noatm noweight"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -91,10 +105,15 @@ DEFAULTS = {
     "NAMES": 0,
     "LANES": 1,
     "L4S": 0,
+    "FAIR": 0,
+    "PREFIX6": 64,
+    "NAT": 0,
     "BANDWIDTH": 0,
     "OVERHEAD": RAW,
     "MPU": 0,
     "ATM": 0,
+    "WEIGHT_MASK": 0,
+    "WEIGHT_DSCP": weights(),
 }
 
 
@@ -199,11 +218,18 @@ def test_exports_only_the_name_that_tc_looks_up(tc: Tc) -> None:
     assert symbols(tc.plugin, "TDBR") == {"zrtt_qdisc_util"}
 
 
+def words_of(name: str) -> list[str]:
+    """That stand for an attribute on the command line."""
+    several = {"ALPHA_LAW": ["alpha"], "FAIR_MASK": ["fair", "mark"], "WEIGHT_MASK": ["weight", "mark"],
+               "WEIGHT_DSCP": ["weight", "dscp"]}  # fmt: skip
+    return several.get(name, [name.lower()])
+
+
 def test_help_names_every_keyword(tc: Tc) -> None:
     done, request = tc.add("help")
     assert request is None and done.returncode == 1
     usage = set(re.findall(r"\w+", done.stderr))
-    keywords = {name.lower() for name in ATTRIBUTES} - {"alpha_law"}
+    keywords = {word for name in ATTRIBUTES for word in words_of(name)}
     offs = {off for _, off in FLAGS.values()} | {"nomark_rtt", "unlimited", "raw"}
     assert keywords | offs <= usage
     assert set().union(*WORDS.values(), ATMS) <= usage
@@ -212,7 +238,7 @@ def test_help_names_every_keyword(tc: Tc) -> None:
 def test_help_explains_every_keyword(tc: Tc) -> None:
     heads = re.findall(r"^  ((?:\w+,? )+) +\w", tc.add("help")[0].stderr, re.MULTILINE)
     explained = set(re.findall(r"\w+", " ".join(heads)))
-    assert {name.lower() for name in ATTRIBUTES} - {"alpha_law"} <= explained
+    assert {word for name in ATTRIBUTES for word in words_of(name)} <= explained | {"LIST"}
 
 
 def test_no_parameter_sends_no_attribute(tc: Tc) -> None:
@@ -221,7 +247,7 @@ def test_no_parameter_sends_no_attribute(tc: Tc) -> None:
 
 def test_full_line_sends_every_attribute(tc: Tc) -> None:
     assert tc.sent(DEFAULT_LINE) == DEFAULTS
-    assert DEFAULTS.keys() == ATTRIBUTES.keys() - {"ALPHA"}
+    assert DEFAULTS.keys() == ATTRIBUTES.keys() - {"ALPHA", "FAIR_MASK"}
 
 
 @pytest.mark.parametrize(
@@ -317,6 +343,72 @@ def test_flags(tc: Tc, name: str) -> None:
 )
 def test_values(tc: Tc, line: str, name: str, value: int) -> None:
     assert tc.sent(line) == {name: value}
+
+
+@pytest.mark.parametrize(
+    ("line", "values"),
+    [
+        ("fair mark 0xff00", {"FAIR": FAIR_MARK, "FAIR_MASK": 0xFF00}),
+        ("fair mark 0xffffff00 fair srchost", {"FAIR": 1}),
+        ("prefix6 1", {"PREFIX6": 1}),
+        ("prefix6 128", {"PREFIX6": 128}),
+        ("weight mark 0xff", {"WEIGHT_MASK": 0xFF, "WEIGHT_DSCP": weights()}),
+        ("weight dscp EF:4,CS1:0.25", {"WEIGHT_MASK": 0, "WEIGHT_DSCP": weights(d46=4, d8=0.25)}),
+        ("weight dscp af41:64,0x3f:0.0625", {"WEIGHT_MASK": 0, "WEIGHT_DSCP": weights(d34=64, d63=0.0625)}),
+        ("weight dscp cs0:2 weight mark 0x3", {"WEIGHT_MASK": 3, "WEIGHT_DSCP": weights(d0=2)}),
+        ("weight mark 0x3 noweight", {"WEIGHT_MASK": 0, "WEIGHT_DSCP": weights()}),
+    ],
+)  # fmt: skip
+def test_hosts_and_weights(tc: Tc, line: str, values: dict[str, int]) -> None:
+    assert tc.sent(line) == values
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("fair", '"fair" must be flow | srchost | dsthost | dualhost | mark, but the line ends'),
+        ("fair host", '"fair" must be flow | srchost'),
+        ("fair mark", '"fair mark" must be 1..24 adjacent bits, but the line ends'),
+        ("fair mark 0", '"fair mark" must be 1..24 adjacent bits, not "0"'),
+        ("fair mark 0x5", '"fair mark" must be 1..24 adjacent bits, not "0x5"'),
+        ("fair mark 0x1ffffff", '"fair mark" must be 1..24 adjacent bits'),
+        ("prefix6 0", '"prefix6" must be 1..128 bits'),
+        ("prefix6 129", '"prefix6" must be 1..128 bits'),
+        ("weight", '"weight" must be mark MASK | dscp DSCP:WEIGHT,..., but the line ends'),
+        ("weight tos 1", '"weight" must be mark MASK | dscp DSCP:WEIGHT,...'),
+        ("weight mark 0x1ff", '"weight mark" must be 1..8 adjacent bits'),
+        ("weight mark", '"weight mark" must be 1..8 adjacent bits, but the line ends'),
+        ("weight dscp EF", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp EF:0", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp EF:65", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp EF:2,46:3", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp CS8:1", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp AF44:1", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp 64:1", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("weight dscp EF:2,", '"weight dscp" must be DSCP:WEIGHT,...'),
+    ],
+)
+def test_hosts_and_weights_that_are_refused(tc: Tc, line: str, says: str) -> None:
+    done, request = tc.add(line)
+    assert (done.returncode, request) == (1, None)
+    assert done.stderr.startswith(f"zrtt: {says}")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fair mark 0xff00 prefix6 56 nat",
+        "fair srchost prefix6 64 nonat",
+        "weight mark 0xff",
+        "weight dscp CS1:0.25,AF41:2,EF:4,63:0.125",
+        "weight mark 0xff weight dscp CS0:64",
+    ],
+)
+def test_hosts_and_weights_can_be_typed_back(tc: Tc, line: str) -> None:
+    sent = tc.sent(line)
+    shown = line_of(tc.shown(DEFAULTS | sent))
+    assert f" {line}" in shown
+    assert tc.sent(shown) == DEFAULTS | sent
 
 
 @pytest.mark.parametrize("value", ["0", "0.333333", "2", "4"])
@@ -448,11 +540,22 @@ def test_json_options(tc: Tc) -> None:
         "names": False,
         "lanes": True,
         "l4s": False,
+        "fair": "flow",
+        "prefix6": 64,
+        "nat": False,
         "bandwidth": 0,
         "overhead": "raw",
         "mpu": 0,
         "atm": "noatm",
+        "weight_mark": "0",
+        "weight_dscp": {},
     }
+    known = tc.shown_json(
+        DEFAULTS | {"FAIR": FAIR_MARK, "FAIR_MASK": 0xFF00, "WEIGHT_MASK": 7, "WEIGHT_DSCP": weights(d46=4)}
+    )["options"]
+    assert [known[name] for name in ("fair", "fair_mark", "weight_mark", "weight_dscp")] == [
+        "mark", "0xff00", "0x7", {"EF": 4.0},
+    ]  # fmt: skip
     assert all(isinstance(options[name.lower()], bool) for name in FLAGS)
     fixed = DEFAULTS | {"ALPHA_LAW": ALPHA_FIXED, "ALPHA": ALPHA_ONE * 3 // 2}
     assert tc.shown_json(fixed)["options"]["alpha"] == 1.5
@@ -468,7 +571,7 @@ def test_json_of_a_shaper(tc: Tc) -> None:
     assert [options[name] for name in ("bandwidth", "overhead", "mpu", "atm")] == [
         2_500_000, -4, 64, "ptm",
     ]  # fmt: skip
-    assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm")
+    assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm noweight")
 
 
 @pytest.mark.parametrize(
@@ -550,6 +653,22 @@ def test_text_has_a_line_for_each_lane(tc: Tc) -> None:
     assert [line for line in shown if line not in added] == before
     last = next(i for i, line in enumerate(before) if " limit_now " in line)
     assert shown[last + 1 : last + 1 + len(LANES)] == added
+
+
+def test_hosts_have_a_line_if_there_are_any(tc: Tc) -> None:
+    values = {"hosts": 12, "hosts_held": 5, "host_due": 150_000, "hosts_evicted": 1 << 40}
+    packed = pack_xstats(STATS, LANE_VALUES, values)
+    shown = tc.shown(DEFAULTS, packed).splitlines()
+    assert f"  hosts 12 hosts_held 5 host_due 1200Kbit hosts_evicted {1 << 40}" in shown
+    qdisc = tc.shown_json(DEFAULTS, packed)
+    assert {name: qdisc[name] for name in values} == values
+    nobody = dict.fromkeys(values, 0)
+    packed = pack_xstats(STATS, LANE_VALUES, nobody)
+    assert not re.search(r"^  hosts ", tc.shown(DEFAULTS, packed), re.MULTILINE)
+    qdisc = tc.shown_json(DEFAULTS, packed)
+    assert {name: qdisc[name] for name in values} == nobody
+    older = tc.shown_json(DEFAULTS, pack_xstats(STATS, LANE_VALUES))
+    assert "hosts" not in older
 
 
 @pytest.mark.parametrize("prob", [0, 1, P_ONE // 100_000, P_ONE // 8, P_ONE])

@@ -15,16 +15,22 @@ _TEXT = HEADER.read_text()
 _WIDTHS = {"__u64": "Q", "__u32": "I"}
 
 
-def _fields(struct_name: str) -> list[tuple[str, str]]:
+def _body(struct_name: str) -> str:
+    return _TEXT.split(f"struct {struct_name} {{")[1].split("\n};")[0]
+
+
+def _fields(body: str) -> list[tuple[str, str]]:
     """(field, struct format) of the numbers of a structure, in order."""
-    body = _TEXT.split(f"struct {struct_name} {{")[1].split("\n};")[0]
     declared = re.findall(r"^\t(__u\d+) (\w+);", body, re.MULTILINE)
     return [(field, _WIDTHS[kind]) for kind, field in declared]
 
 
-XSTATS = _fields("tc_zrtt_xstats")
-"""Without the lanes, which are behind the rest."""
-LANE_STATS = _fields("tc_zrtt_lane_stats")
+_BEFORE, _BEHIND = _body("tc_zrtt_xstats").split("\tstruct tc_zrtt_lane_stats")
+XSTATS = _fields(_BEFORE)
+"""Without the lanes."""
+HOST_STATS = _fields(_BEHIND)
+"""Behind the lanes."""
+LANE_STATS = _fields(_body("tc_zrtt_lane_stats"))
 LANES = [
     name.lower() for name in re.findall(r"^\tTC_ZRTT_LANE_(\w+),", _TEXT, re.MULTILINE)
 ]
@@ -57,6 +63,12 @@ def _pack(fields: list[tuple[str, str]], values: Mapping[str, int]) -> bytes:
     return struct.pack(layout, *(values[field] for field, _ in fields))
 
 
-def pack_xstats(values: Mapping[str, int], lanes: Sequence[Mapping[str, int]] = ()) -> bytes:
-    """struct tc_zrtt_xstats as the kernel lays it out; without lanes, as one before them did."""
-    return _pack(XSTATS, values) + b"".join(_pack(LANE_STATS, lane) for lane in lanes)
+def pack_xstats(
+    values: Mapping[str, int],
+    lanes: Sequence[Mapping[str, int]] = (),
+    hosts: Mapping[str, int] | None = None,
+) -> bytes:
+    """struct tc_zrtt_xstats as the kernel lays it out; without lanes, or without hosts behind
+    them, as one before these did."""
+    packed = _pack(XSTATS, values) + b"".join(_pack(LANE_STATS, lane) for lane in lanes)
+    return packed + (_pack(HOST_STATS, hosts) if hosts is not None else b"")

@@ -42,6 +42,10 @@ RANGES = {
     "BANDWIDTH": ("TC_ZRTT_BANDWIDTH_MIN", "TC_ZRTT_BANDWIDTH_MAX", 1),
     "OVERHEAD": ("TC_ZRTT_OVERHEAD_MIN", "TC_ZRTT_OVERHEAD_MAX", 1),
     "MPU": ("0", "TC_ZRTT_MPU_MAX", 1),
+    "FAIR_MASK": ("1", "TC_ZRTT_FAIR_BITS_MAX", 1),
+    "PREFIX6": ("TC_ZRTT_PREFIX6_MIN", "TC_ZRTT_PREFIX6_MAX", 1),
+    "WEIGHT_MASK": ("0", "TC_ZRTT_WEIGHT_BITS_MAX", 1),
+    "WEIGHT_DSCP": ("TC_ZRTT_WEIGHT_MIN", "TC_ZRTT_WEIGHT_MAX", 1 << 8),
 }
 # attribute -> prefix of the enumerators whose names are the words
 WORDS = {
@@ -49,8 +53,16 @@ WORDS = {
     "CONTROLLER": "TC_ZRTT_CTL_",
     "HINT": "TC_ZRTT_HINT_",
     "ATM": "TC_ZRTT_ATM_",
+    "FAIR": "TC_ZRTT_FAIR_",
 }
-FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES", "LANES", "L4S")
+FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES", "LANES", "L4S", "NAT")
+# Where a parameter is more than one word, or has another name than its attribute.
+KEYWORDS = {
+    "ALPHA_LAW": "alpha",
+    "FAIR_MASK": "fair mark",
+    "WEIGHT_MASK": "weight mark",
+    "WEIGHT_DSCP": "weight dscp",
+}
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
 # Its upper end is the machine's.
@@ -60,7 +72,7 @@ MEMORY = "MEMORY_LIMIT"
 @pytest.fixture(scope="module")
 def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Values of the header's macros, as the compiler sees them."""
-    names = sorted({name for low, high, _ in RANGES.values() for name in (low, high)} - {"0"})
+    names = sorted({name for low, high, _ in RANGES.values() for name in (low, high)} - {"0", "1"})
     names += ["TC_ZRTT_FLOWS_UNPRIV", "TC_ZRTT_STEP_MIN", "TC_ZRTT_STEP_MAX", "TC_ZRTT_P_ONE"]
     folder = tmp_path_factory.mktemp("macros")
     prints = "".join(f'printf("{name} %lld\\n", (long long){name});' for name in names)
@@ -69,7 +81,7 @@ def macro(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     )
     subprocess.run(["gcc", "-o", folder / "m", folder / "m.c"], check=True)
     out = subprocess.run([folder / "m"], check=True, capture_output=True, text=True).stdout
-    return {"0": 0} | {name: int(value) for name, value in map(str.split, out.splitlines())}
+    return {"0": 0, "1": 1} | {name: int(value) for name, value in map(str.split, out.splitlines())}
 
 
 def test_every_attribute_has_a_refusal() -> None:
@@ -80,7 +92,7 @@ def test_every_attribute_has_a_refusal() -> None:
 
 @pytest.mark.parametrize("name", ATTRIBUTES)
 def test_refusal_names_the_parameter(name: str) -> None:
-    keyword = {"ALPHA_LAW": "alpha"}.get(name, name.lower())
+    keyword = KEYWORDS.get(name, name.lower())
     assert MESSAGES[name].startswith(f"{keyword} must be ")
 
 

@@ -22,17 +22,20 @@ ALGORITHM = [
     "hash.h",
     "flow.h",
     "handshake.h",
+    "host.h",
     "table.h",
     "halves.h",
     "controller.h",
     "law.h",
+    "fair.h",
     "lane.h",
     "l4s.h",
     "shaper.h",
+    "peers.h",
     "zrtt.h",
 ]
 # The module's own, in this order, too.
-PARTS = ["sched.h", "timing.h", "tables.h", "dissect.h", "edit.h", "queue.h", "config.h", "stats.h"]
+PARTS = ["sched.h", "timing.h", "tables.h", "dissect.h", "hosts.h", "edit.h", "queue.h", "peers.h", "config.h", "stats.h"]
 WALK_LINES = 500
 TYPES, MATH = "<linux/types.h>", "<linux/math64.h>"
 UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"

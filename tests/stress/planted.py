@@ -31,8 +31,8 @@ BUGS = (
         round=Round("fuzz", 1, 500),
         # the table in use is freed: read again, or freed again
         report="KASAN: (slab-)?(use-after-free|(vmalloc-)?out-of-bounds)|WARNING: mm/vmalloc.c",
-        source="sch_zrtt.c",
-        right="\t\ttables.slots = from.slots;\n",
+        source="qdisc/tables.h",
+        right="\t\ttables->slots = tables->from.slots;\n",
         wrong="",
     ),
     Bug(

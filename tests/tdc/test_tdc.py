@@ -24,7 +24,16 @@ ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 7200.0
 UPSTREAM = {"codel": 9, "fq_codel": 14}
 """Cases that there were when this was written."""
-FLAGS = {"strip", "handshake", "timestamps", "ecn", "split_gso", "names", "lanes", "l4s", "atm"}
+WORDS = {
+    "ALPHA_LAW": "alpha",
+    "FAIR_MASK": "fair mark",
+    "WEIGHT_MASK": "weight mark",
+    "WEIGHT_DSCP": "weight dscp",
+}
+"""What tc calls these."""
+FLAGS = {
+    "strip", "handshake", "timestamps", "ecn", "split_gso", "names", "lanes", "l4s", "nat", "atm",
+}  # fmt: skip
 CASE = {
     "id": "0001",
     "name": "A case",
@@ -94,7 +103,7 @@ def commands(status: str) -> str:
 
 
 def test_every_parameter_has_cases() -> None:
-    names = {name.lower() for name in ATTRIBUTES} - {"alpha_law"}  # the law is alpha to tc
+    names = {WORDS.get(name, name.lower()) for name in ATTRIBUTES}
     assert FLAGS < names
     set_, refused = commands("0"), commands("1")
     assert not {name for name in names if not re.search(rf"\b{name}\b", set_)}

@@ -48,8 +48,10 @@ static inline void sum_up(const struct zrtt_table *t, struct zrtt_table *want)
 		want->live++;
 		want->by_source[f->source]++;
 		want->sum_rtt_us += f->rtt_us;
-		if (!f->counts)
+		if (!f->counts) {
+			want->other_rate += f->rate;
 			continue;
+		}
 		assert_true(zrtt_flow_mature(f) && f->rate);
 		want->counted++;
 		want->sum_log_rate += zrtt_log2(f->rate);
@@ -69,6 +71,7 @@ static inline void check_sums(const struct zrtt_table *t)
 	assert_int_equal(t->counted, want.counted);
 	assert_int_equal(t->sum_log_rate, want.sum_log_rate);
 	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
+	assert_int_equal(t->other_rate, want.other_rate);
 }
 
 /* Each flow stands in its own bucket, once; the other slots are free. Return: how many. */

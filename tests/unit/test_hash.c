@@ -115,12 +115,32 @@ static void networks_spread_over_the_table(void **state)
 	assert_near(sum / 50, SETS - 1, 0.1 * SETS);
 }
 
+static void host_is_of_its_address_and_end(void **state)
+{
+	const u32 words[4] = { 0x0100000a, 0, 0, 0 }, others[4] = { 0x0200000a, 0, 0, 0 };
+	u64 seed = 53;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 100; i++) {
+		struct zrtt_hash_key key = random_key(&seed);
+		u32 tag = zrtt_hash_host(&key, 0, words, 1);
+
+		assert_true(tag & ZRTT_TAG);
+		assert_int_equal(zrtt_hash_host(&key, 0, words, 1), tag);
+		assert_int_not_equal(zrtt_hash_host(&key, 0, others, 1), tag);
+		assert_int_not_equal(zrtt_hash_host(&key, 1, words, 1), tag);
+		assert_int_not_equal(zrtt_hash_host(&key, 0, words, 4), tag);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tag_is_of_addresses_ports_and_protocol),
 		cmocka_unit_test(no_tag_is_zero),
 		cmocka_unit_test(networks_spread_over_the_table),
+		cmocka_unit_test(host_is_of_its_address_and_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

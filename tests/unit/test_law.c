@@ -12,15 +12,14 @@
 static struct zrtt_law law_of(const struct zrtt_law_params *params, u32 rtt_avg_us,
 			      u32 due, u32 p_q30, u32 p_avg_q30, u32 queue_us)
 {
-	const struct zrtt_table t = {
-		.live = LIVE, .counted = LIVE,
-		.by_source = { [ZRTT_RTT_HINT] = LIVE },
+	const struct zrtt_sums sums = {
+		.with_rtt = LIVE, .counted = LIVE,
 		.sum_log_rate = LIVE * (s64)zrtt_log2(due),
 		.sum_rtt_us = (u64)LIVE * rtt_avg_us,
 	};
 	struct zrtt_law law = {};
 
-	zrtt_law_tick(params, &law, &t, p_q30, p_avg_q30, queue_us);
+	zrtt_law_tick(params, &law, &sums, p_q30, p_avg_q30, queue_us);
 	return law;
 }
 
@@ -158,10 +157,7 @@ static void unknown_rtt_counts_as_the_average(void **state)
 /* Nobody's RTT is known at the last tick: no reason to treat flows apart. */
 static void unknown_average_makes_no_difference(void **state)
 {
-	const struct zrtt_table t = {
-		.live = 1, .counted = 1, .by_source = { [ZRTT_RTT_NONE] = 1 },
-		.sum_log_rate = zrtt_log2(5000),
-	};
+	const struct zrtt_sums sums = { .counted = 1, .sum_log_rate = zrtt_log2(5000) };
 	const struct zrtt_flow f = { .rate = 5000, .rtt_us = 20000 };
 	struct zrtt_law_params params = {
 		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
@@ -173,7 +169,7 @@ static void unknown_average_makes_no_difference(void **state)
 		struct zrtt_law law = {};
 
 		params.padhye = padhye;
-		zrtt_law_tick(&params, &law, &t, ZRTT_P_ONE / 50, 0, 15000);
+		zrtt_law_tick(&params, &law, &sums, ZRTT_P_ONE / 50, 0, 15000);
 		assert_near(W(zrtt_weight(&params, &law, &f)), 1, 1e-3);
 	}
 }

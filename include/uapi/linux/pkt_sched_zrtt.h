@@ -13,6 +13,7 @@
 
 #define TC_ZRTT_P_ONE		(1U << 30)	/* 100 %, Q30 */
 #define TC_ZRTT_ALPHA_ONE	(1U << 16)	/* exponent 1.0, Q16 */
+#define TC_ZRTT_PENALTY_ONE	(1U << 16)	/* penalty of 1, Q16 */
 
 /* Presets: what TCA_ZRTT_MODE sets; attributes beside it override the preset. */
 enum tc_zrtt_mode {
@@ -66,6 +67,23 @@ enum tc_zrtt_source {
 	__TC_ZRTT_SOURCE_MAX,
 };
 
+/* Among whom the link is divided first; within one of these, among its flows. */
+enum tc_zrtt_fair {
+	TC_ZRTT_FAIR_FLOW,	/* flows, and nothing else */
+	TC_ZRTT_FAIR_SRCHOST,	/* source hosts */
+	TC_ZRTT_FAIR_DSTHOST,	/* destination hosts */
+	TC_ZRTT_FAIR_DUALHOST,	/* of both, the host with more flows */
+	TC_ZRTT_FAIR_MARK,	/* subscribers: TCA_ZRTT_FAIR_MASK of skb->mark */
+	__TC_ZRTT_FAIR_MAX,
+};
+
+/* Which address of a flow is that of its host. */
+enum tc_zrtt_end {
+	TC_ZRTT_END_SOURCE,
+	TC_ZRTT_END_DESTINATION,
+	__TC_ZRTT_END_MAX,
+};
+
 /* The FIFOs that packets are queued in; without lanes, all in bulk. */
 enum tc_zrtt_lane {
 	TC_ZRTT_LANE_SPARSE,	/* flows that send little, served first within a bound */
@@ -108,6 +126,12 @@ enum {
 	TCA_ZRTT_MEMORY_LIMIT,	/* u32, bytes of memory, as the kernel charges packets */
 	TCA_ZRTT_LANES,		/* u8, 0 or 1: a lane for sparse flows, mode zrtt only */
 	TCA_ZRTT_L4S,		/* u8, 0 or 1: a low-latency lane for ECT(1), mode zrtt only */
+	TCA_ZRTT_FAIR,		/* u32, enum tc_zrtt_fair, mode zrtt only */
+	TCA_ZRTT_FAIR_MASK,	/* u32, adjacent bits of skb->mark: whose packet it is */
+	TCA_ZRTT_PREFIX6,	/* u32, bits of an IPv6 address that are the host's */
+	TCA_ZRTT_NAT,		/* u8, 0 or 1: hosts by their addresses before translation */
+	TCA_ZRTT_WEIGHT_MASK,	/* u32, adjacent bits of skb->mark with a weight; 0 = off */
+	TCA_ZRTT_WEIGHT_DSCP,	/* __u16[64], Q8, weights of flows by their DSCP */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -128,6 +152,13 @@ enum {
 	TCA_ZRTT_FLOW_SPORT,	/* be16, where there are ports */
 	TCA_ZRTT_FLOW_DPORT,	/* be16, where there are ports */
 	TCA_ZRTT_FLOW_PAD,
+	TCA_ZRTT_FLOW_HOST_RATE, /* u64, of its host or subscriber, bytes per second */
+	TCA_ZRTT_FLOW_HOST_MARK, /* u32, the field of skb->mark, with fair mark */
+	TCA_ZRTT_FLOW_HOST,	/* u32, its host: the slot of that, from 1 on */
+	TCA_ZRTT_FLOW_HOST_END,	/* u8, enum tc_zrtt_end, unless with fair mark */
+	TCA_ZRTT_FLOW_HOST_DUE,	/* u64, due share of its host, of the weight of that */
+	TCA_ZRTT_FLOW_HOST_FLOWS, /* u32, live flows that its host is an end of */
+	TCA_ZRTT_FLOW_HOST_PENALTY, /* u32, Q16, what P_i is multiplied by for its host */
 	__TCA_ZRTT_FLOW_MAX,
 };
 #define TCA_ZRTT_FLOW_MAX	(__TCA_ZRTT_FLOW_MAX - 1)
@@ -158,6 +189,14 @@ enum {
  */
 #define TC_ZRTT_FLOWS_UNPRIV	(1U << 16)
 #define TC_ZRTT_MARK_BITS_MAX	16		/* adjacent bits of mark_rtt, from 0 */
+#define TC_ZRTT_FAIR_BITS_MAX	24		/* adjacent bits of fair mark, from 1 */
+#define TC_ZRTT_PREFIX6_MIN	1		/* bits */
+#define TC_ZRTT_PREFIX6_MAX	128		/* bits */
+#define TC_ZRTT_WEIGHT_BITS_MAX	8		/* adjacent bits of weight mark, from 0 */
+#define TC_ZRTT_WEIGHT_ONE	256		/* Q8 */
+#define TC_ZRTT_WEIGHT_MIN	(TC_ZRTT_WEIGHT_ONE / 16)
+#define TC_ZRTT_WEIGHT_MAX	(TC_ZRTT_WEIGHT_ONE * 64)
+#define TC_ZRTT_DSCPS		64
 #define TC_ZRTT_BANDWIDTH_MIN	1000ULL		/* bytes per second; 0 = no shaper */
 #define TC_ZRTT_BANDWIDTH_MAX	125000000000ULL	/* bytes per second */
 #define TC_ZRTT_OVERHEAD_MIN	(-64)		/* bytes */
@@ -213,6 +252,10 @@ struct tc_zrtt_xstats {
 	__u64 dq_rate64;	/* departure rate, bytes per second */
 	__u64 l4s_barred;	/* times that a flow lost the low-latency lane */
 	struct tc_zrtt_lane_stats lane[__TC_ZRTT_LANE_MAX];	/* they sum up to the above */
+	__u32 hosts;		/* hosts or subscribers seen in the last 2 s, 0 with fair flow */
+	__u32 hosts_held;	/* of these, those that are held back at the due share */
+	__u64 host_due;		/* due share of a host of weight 1, bytes per second */
+	__u64 hosts_evicted;	/* hosts that lost their slot to another */
 };
 
 #endif

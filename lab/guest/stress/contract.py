@@ -42,7 +42,7 @@ class Attribute:
 
     def may_be(self, value: int) -> bool:
         """Whether the value may occur, even if a later one overrides it."""
-        if self.name in ("MARK_RTT", "OVERHEAD", "MEMORY_LIMIT"):
+        if self.name in (*MASK_BITS, "OVERHEAD", "MEMORY_LIMIT", "WEIGHT_DSCP"):
             return True
         return (0 if self.name == "BANDWIDTH" else self.low) <= value <= self.high
 
@@ -50,8 +50,10 @@ class Attribute:
         """Whether the parameter accepts the value."""
         if self.name == "FLOWS" and value & (value - 1):
             return False
-        if self.name == "MARK_RTT":
-            return _adjacent(value)
+        if self.name in MASK_BITS:
+            return _adjacent(value, MASK_BITS[self.name])
+        if self.name == "WEIGHT_DSCP":
+            return all(WEIGHT[1] <= weight <= WEIGHT[2] for weight in weights(value))
         if self.name == "OVERHEAD":
             return value == OVERHEAD_RAW or self.low <= _signed(value) <= self.high
         if self.name == "BANDWIDTH" and not value:
@@ -64,9 +66,27 @@ def _signed(value: int) -> int:
     return value - (value >> 31 << 32)
 
 
-def _adjacent(mask: int) -> bool:
-    """At most 16 bits, one beside the other."""
-    return mask == 0 or f"{mask:b}".rstrip("0") in {"1" * bits for bits in range(1, 17)}
+MASK_BITS = {"MARK_RTT": 16, "FAIR_MASK": 24, "WEIGHT_MASK": 8}
+"""Most adjacent bits of each."""
+FAIR_MARK = 4
+DSCPS = 64
+WEIGHT = (1 << 8, 1 << 4, 1 << 14)
+"""Of 1, the least, and the largest, Q8."""
+
+
+def _adjacent(mask: int, most: int) -> bool:
+    """So many bits or fewer, one beside the other."""
+    return mask == 0 or f"{mask:b}".rstrip("0") in {"1" * bits for bits in range(1, most + 1)}
+
+
+def weights(value: int) -> list[int]:
+    """By DSCP."""
+    return [weight for (weight,) in struct.iter_unpack("=H", value.to_bytes(2 * DSCPS, "little"))]
+
+
+def of_weights(values: list[int]) -> int:
+    """As they are sent."""
+    return int.from_bytes(struct.pack(f"={DSCPS}H", *values), "little")
 
 
 _INORDER = (
@@ -102,6 +122,12 @@ _INORDER = (
     Attribute("MEMORY_LIMIT", 1, min(MACHINE, (1 << 32) - 1)),
     Attribute("LANES", 0, 1, size=1),
     Attribute("L4S", 0, 1, size=1),
+    Attribute("FAIR", 0, FAIR_MARK),
+    Attribute("FAIR_MASK", 0, 0xFFFFFF << 8),
+    Attribute("PREFIX6", 1, 128),
+    Attribute("NAT", 0, 1, size=1),
+    Attribute("WEIGHT_MASK", 0, 0xFF << 24),
+    Attribute("WEIGHT_DSCP", 0, (1 << 16 * DSCPS) - 1, size=2 * DSCPS),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -124,10 +150,28 @@ def encode_values(values: Values) -> bytes:
     )
 
 
-def judge(options: bytes, mode: int = MODE_ZRTT) -> Values | None:
+def _fit(found: Values, before: Values) -> bool:
+    """Whether what is found may be set together, on top of what was."""
+    known = {name: found.get(number, before.get(number, 0)) for name, number in NUMBER.items()}
+    plain = of_weights([WEIGHT[0]] * DSCPS)
+    for name, usual in {"FAIR": 0, "WEIGHT_MASK": 0, "WEIGHT_DSCP": plain}.items():
+        if NUMBER[name] not in found and (NUMBER["MODE"] in found or not before):
+            known[name] = usual
+    if NUMBER["FAIR_MASK"] not in found and {NUMBER["FAIR"], NUMBER["MODE"]} & set(found):
+        known["FAIR_MASK"] = 0
+    fields = [known[name] for name in MASK_BITS]
+    apart = sum(fields) == fields[0] | fields[1] | fields[2]
+    if not apart or (known["FAIR"] == FAIR_MARK) != bool(known["FAIR_MASK"]):
+        return False
+    lanes = any(found.get(NUMBER[name]) for name in ("LANES", "L4S"))
+    more = known["FAIR"] or known["WEIGHT_MASK"] or known["WEIGHT_DSCP"] != plain
+    return known["MODE"] == MODE_ZRTT or not (lanes or more)
+
+
+def judge(options: bytes, before: Values | None = None) -> Values | None:
     """The values that these options set, the last of a kind; None if they must be refused.
 
-    The mode is that of the qdisc which is changed.
+    What was before is of the qdisc which is changed.
     """
     found: Values = {}
     at = 0
@@ -146,7 +190,6 @@ def judge(options: bytes, mode: int = MODE_ZRTT) -> Values | None:
         at += length + -length % ALIGN
     if at < len(options):
         return None
-    lanes = any(found.get(NUMBER[name]) for name in ("LANES", "L4S"))
-    if lanes and found.get(NUMBER["MODE"], mode) != MODE_ZRTT:
+    if not _fit(found, before or {}):
         return None
     return found if all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()) else None

@@ -74,8 +74,7 @@ def _ours(qdisc: Qdisc | None) -> Values | None:
 def _compare(sent: bytes | None, flags: int, answer: int | None,
              before: Values | None, after: Values | None) -> None:  # fmt: skip
     """Raises FindingError if this is not what the contract says."""
-    mode = before[NUMBER["MODE"]] if before else contract.MODE_ZRTT
-    wanted = contract.judge(sent, mode) if sent is not None else {}
+    wanted = contract.judge(sent, before) if sent is not None else {}
     possible = not flags & EXCL if before is not None else flags & CREATE
     if answer == errno.ENOMEM and wanted and wanted.get(NUMBER["FLOWS"], 0) > LARGE:
         possible = False

@@ -15,9 +15,20 @@ LARGE_TABLE = 1 << 18
 LARGE_SHARE = 0.005
 
 
-def _mask(rng: Random) -> int:
-    bits = rng.randint(0, 16)
-    return ((1 << bits) - 1) << rng.randint(0, 32 - bits)
+MASKS = {"MARK_RTT": (0, 16), "FAIR_MASK": (16, 24), "WEIGHT_MASK": (24, 32)}
+"""Bits of the packet mark that each has mostly: they must not have the same."""
+
+
+def _mask(rng: Random, name: str) -> int:
+    low, high = MASKS[name] if rng.random() < 0.9 else (0, 32)
+    bits = rng.randint(name == "FAIR_MASK", min(high - low, contract.MASK_BITS[name]))
+    return ((1 << bits) - 1) << rng.randint(low, high - bits)
+
+
+def _weights(rng: Random) -> int:
+    one, least, most = contract.WEIGHT
+    some = {rng.randrange(contract.DSCPS): rng.randint(least, most) for _ in range(3)}
+    return contract.of_weights([some.get(dscp, one) for dscp in range(contract.DSCPS)])
 
 
 def _slots(rng: Random, attribute: Attribute) -> int:
@@ -27,8 +38,10 @@ def _slots(rng: Random, attribute: Attribute) -> int:
 
 def _value(rng: Random, attribute: Attribute) -> int:
     """An accepted value: either end of the range as often as all between."""
-    if attribute.name == "MARK_RTT":
-        return _mask(rng)
+    if attribute.name in MASKS:
+        return _mask(rng, attribute.name)
+    if attribute.name == "WEIGHT_DSCP":
+        return _weights(rng)
     if attribute.name == "FLOWS":
         return _slots(rng, attribute)
     between = rng.randint(attribute.low, attribute.high)
@@ -40,7 +53,12 @@ def _value(rng: Random, attribute: Attribute) -> int:
 def valid(rng: Random) -> Values:
     """Some parameters, each with a value that it accepts."""
     numbers = rng.sample(sorted(ATTRIBUTES), rng.randint(0, ATTRIBUTES_MAX))
-    return {number: _value(rng, ATTRIBUTES[number]) for number in numbers}
+    values = {number: _value(rng, ATTRIBUTES[number]) for number in numbers}
+    fair, mask = NUMBER["FAIR"], NUMBER["FAIR_MASK"]
+    values.pop(mask, None)
+    if values.get(fair) == contract.FAIR_MARK:
+        values[mask] = _mask(rng, "FAIR_MASK")
+    return values
 
 
 def with_timestamps(rng: Random) -> Values:

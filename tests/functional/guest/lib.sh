@@ -18,12 +18,23 @@ hosts() {
 	done
 }
 
-# link HOST DEV HOST DEV: a cable between two hosts
+# link HOST DEV HOST DEV [QUEUES]: a cable between two hosts, of devices with so many queues
 link() {
-	ip link add "$2" netns "$1" address 02:00:00:00:00:0a type veth \
-		peer name "$4" netns "$3" address 02:00:00:00:00:0b
+	queues=${5:+numtxqueues $5 numrxqueues $5}
+	# shellcheck disable=SC2086 # words
+	ip link add "$2" netns "$1" address 02:00:00:00:00:0a $queues type veth \
+		peer name "$4" netns "$3" address 02:00:00:00:00:0b $queues
 	ip -n "$1" link set "$2" up
 	ip -n "$3" link set "$4" up
+}
+
+# link_of_two HOST DEV HOST DEV: the same, and each of two processors sends by a queue of its own
+link_of_two() {
+	link "$@" 2
+	for queue in 0 1; do
+		ip netns exec "$1" sh -c \
+			"echo $((1 << queue)) >/sys/class/net/$2/queues/tx-$queue/xps_cpus"
+	done
 }
 
 pair() {

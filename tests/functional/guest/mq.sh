@@ -4,18 +4,11 @@
 #
 #   a: a0 (mq: two queues, htb and zrtt each)  ------  b: b0
 hosts a b
-ip link add a0 netns a address 02:00:00:00:00:0a numtxqueues 2 numrxqueues 2 type veth \
-	peer name b0 netns b address 02:00:00:00:00:0b numtxqueues 2 numrxqueues 2
-ip -n a link set a0 up
-ip -n b link set b0 up
+link_of_two a a0 b b0
 ip -n a addr add 10.0.0.1/24 dev a0
 ip -n b addr add 10.0.0.2/24 dev b0
 ip -n a neigh add 10.0.0.2 lladdr 02:00:00:00:00:0b dev a0
 ip -n b neigh add 10.0.0.1 lladdr 02:00:00:00:00:0a dev b0
-for queue in 0 1; do
-	ip netns exec a sh -c \
-		"echo $((1 << queue)) >/sys/class/net/a0/queues/tx-$queue/xps_cpus"
-done
 
 # a frame takes 2 ms, some times what even a busy machine needs to send it
 tc -n a qdisc add dev a0 root handle 1: mq

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The zrtts below one mq, which are as one: zrtt/peers.h. mq has a child for each transmit
+ * queue of its device, and no enqueue of its own, so these find each other.
+ */
+#ifndef _ZRTT_QDISC_PEERS_H
+#define _ZRTT_QDISC_PEERS_H
+
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <net/netns/generic.h>
+#include <net/sch_generic.h>
+
+#include "sched.h"
+#include "timing.h"
+#include "queue.h"
+
+/**
+ * struct zrtt_shared - what the zrtts below one mq share
+ * @list: of struct zrtt_net; RTNL
+ * @dev: their device
+ * @parent: handle of their mq
+ * @users: these zrtts; RTNL
+ * @lock: of @device, taken inside the qdisc's lock
+ * @device: what they say and what follows
+ */
+struct zrtt_shared {
+	struct list_head list;
+	const struct net_device *dev;
+	u32 parent;
+	u32 users;
+	spinlock_t lock;
+	struct zrtt_device device;
+};
+
+/* Is @sch at the place of a child of mq? mq attaches it later, and may be attached later
+ * itself.
+ */
+static bool zrtt_may_have_peers(const struct Qdisc *sch)
+{
+	struct net_device *dev = qdisc_dev(sch);
+	u32 queue = TC_H_MIN(sch->parent);
+
+	return sch->parent != TC_H_ROOT && netif_is_multiqueue(dev) && queue &&
+	       queue <= dev->num_tx_queues &&
+	       sch->dev_queue == netdev_get_tx_queue(dev, queue - 1);
+}
+
+static struct zrtt_shared *zrtt_shared_find(const struct zrtt_net *net,
+					    const struct net_device *dev, u32 parent)
+{
+	struct zrtt_shared *shared;
+
+	list_for_each_entry(shared, &net->shared, list)
+		if (shared->dev == dev && shared->parent == parent)
+			return shared;
+	return NULL;
+}
+
+/* Each mode but zrtt is what a paper says of one queue. */
+static bool zrtt_has_peers(const struct zrtt_sched_data *q)
+{
+	return q->together.shared && q->params.law.tuned && q->params.ctl.kind == ZRTT_CTL_PI2;
+}
+
+/* The others are to know of parameters that changed, whether packets come or not. */
+static void zrtt_peers_tell(struct zrtt_sched_data *q)
+{
+	struct zrtt_together *together = &q->together;
+
+	together->split_ns = 0;
+	if (!together->shared)
+		return;
+	spin_lock_bh(&together->shared->lock);
+	together->peer.rate = zrtt_has_peers(q) ? q->params.shaper.rate : 0;
+	spin_unlock_bh(&together->shared->lock);
+}
+
+/* What @sch shares with the zrtts that have the same parent. Return: 0, or -ENOMEM. */
+static int zrtt_peers_join(struct Qdisc *sch)
+{
+	struct zrtt_net *net = net_generic(dev_net(qdisc_dev(sch)), zrtt_net_id);
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u32 parent = TC_H_MAJ(sch->parent);
+	struct zrtt_shared *shared;
+
+	ASSERT_RTNL();
+	if (!zrtt_may_have_peers(sch))
+		return 0;
+	shared = zrtt_shared_find(net, qdisc_dev(sch), parent);
+	if (!shared) {
+		shared = kzalloc(sizeof(*shared), GFP_KERNEL_ACCOUNT);
+		if (!shared)
+			return -ENOMEM;
+		shared->dev = qdisc_dev(sch);
+		shared->parent = parent;
+		spin_lock_init(&shared->lock);
+		list_add(&shared->list, &net->shared);
+	}
+	shared->users++;
+	spin_lock_bh(&shared->lock);
+	zrtt_peer_join(&shared->device, &q->together.peer);
+	spin_unlock_bh(&shared->lock);
+	q->together.shared = shared;
+	zrtt_peers_tell(q);
+	return 0;
+}
+
+/* No packet comes to this queue any more. */
+static void zrtt_peers_leave(struct zrtt_together *together)
+{
+	struct zrtt_shared *shared = together->shared;
+
+	ASSERT_RTNL();
+	if (!shared)
+		return;
+	spin_lock_bh(&shared->lock);
+	zrtt_peer_leave(&shared->device, &together->peer);
+	spin_unlock_bh(&shared->lock);
+	together->shared = NULL;
+	if (--shared->users)
+		return;
+	list_del(&shared->list);
+	kfree(shared);
+}
+
+/* Is mq above, rather than htb or mqprio? */
+static bool zrtt_below_mq(const struct Qdisc *sch)
+{
+	const struct Qdisc *root = rcu_dereference_bh(qdisc_dev(sch)->qdisc);
+
+	return sch->flags & TCQ_F_NOPARENT && root->handle == TC_H_MAJ(sch->parent) &&
+	       !strcmp(root->ops->id, "mq");
+}
+
+/* A tick that others of the device may be at, too. */
+static noinline void zrtt_tick_together(struct zrtt_sched_data *q, u32 sojourn_us,
+					u32 backlog_pkts, u64 now_ns)
+{
+	struct zrtt_shared *shared = q->together.shared;
+
+	zrtt_tick_begin(&q->params, &q->vars, sojourn_us, now_ns);
+	spin_lock(&shared->lock);
+	zrtt_tick_with_peers(&q->params, &q->vars, &shared->device, &q->together.peer,
+			     sojourn_us, backlog_pkts, now_ns);
+	spin_unlock(&shared->lock);
+	zrtt_tick_end(&q->params, &q->vars);
+}
+
+/* The controller's update, and what follows. */
+static void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u64 age_us = div_u64(zrtt_head_age_ns(sch, zrtt_older_lane(sch), now_ns),
+			     NSEC_PER_USEC);
+	u32 sojourn_us = min_t(u64, age_us, ZRTT_SOJOURN_MAX_US);
+	u32 backlog_pkts = q->backlog_pkts - q->sparse.backlog_pkts;
+	bool on = zrtt_has_peers(q) && zrtt_below_mq(sch);
+
+	if (on != q->together.on) {
+		q->together.on = on;
+		q->link = q->params.shaper;
+	}
+	if (on)
+		zrtt_tick_together(q, sojourn_us, backlog_pkts, now_ns);
+	else
+		zrtt_tick(&q->params, &q->vars, sojourn_us, backlog_pkts, now_ns);
+}
+
+/* Which part of the device's rate is this queue's, whose next packet is of @bytes? If others are
+ * asking, it stays what it is.
+ */
+static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 now_ns)
+{
+	struct zrtt_together *together = &q->together;
+	u64 sent = min_t(u64, together->sent_bytes, ZRTT_SHAPER_BYTES_MAX);
+	u64 rate;
+
+	if (!spin_trylock(&together->shared->lock))
+		return;
+	together->peer.rate = q->params.shaper.rate;
+	rate = zrtt_peer_split(&together->shared->device, &together->peer, sent, now_ns);
+	zrtt_split_take(&q->shaper, &q->link, rate, now_ns);
+	together->peer.active_until_ns = zrtt_split_until_ns(&q->shaper, &q->link, bytes,
+							     now_ns);
+	spin_unlock(&together->shared->lock);
+	together->sent_bytes = 0;
+	together->split_ns = now_ns + ZRTT_SPLIT_NS;
+}
+
+#endif

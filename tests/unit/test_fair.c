@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+/* host.h, fair.h: whose a flow is, what hosts sum up to, and what the law makes of that. */
+#include "unit.h"
+#include <zrtt/hash.h>
+#include <zrtt/zrtt.h>
+
+#define SLOTS		64
+#define START		1000	/* epoch at which tests begin */
+#define DUE		100000	/* bytes per epoch */
+#define OCTAVE		(1 << ZRTT_Q16)
+
+/* A flow's tag, and those of the hosts that it comes from and goes to. */
+#define FLOW(n)		(ZRTT_TAG | 0x1000 | (n))
+#define HOST(n)		(ZRTT_TAG | 0x2000 | (n))
+
+static struct zrtt_hosts new_hosts(void)
+{
+	struct zrtt_hosts hosts = {};
+
+	zrtt_table_init(&hosts.table, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
+	hosts.groups = calloc(SLOTS, sizeof(struct zrtt_group));
+	return hosts;
+}
+
+static void free_hosts(struct zrtt_hosts *hosts)
+{
+	free(hosts->table.slots);
+	free(hosts->groups);
+}
+
+static bool meet(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 flow, u32 source, u32 dest)
+{
+	const u32 tags[ZRTT_HOST_ENDS] = { source, dest };
+
+	return zrtt_hosts_meet(hosts, m, flow, tags, START, 0);
+}
+
+static struct zrtt_group *group_of(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 end)
+{
+	return &hosts->groups[m->slots[end]];
+}
+
+/* A flow of a host, updated with that rate. */
+static struct zrtt_member joined(struct zrtt_hosts *hosts, u32 flow, u32 source, u32 dest,
+				 s32 log_rate)
+{
+	struct zrtt_member m = {};
+
+	meet(hosts, &m, flow, source, dest);
+	zrtt_member_join(hosts->groups, &m, log_rate);
+	return m;
+}
+
+/* Give the host of @m a rate that counts, and all hosts a due share. */
+static struct zrtt_flow *rate_host(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 rate)
+{
+	struct zrtt_flow *h = zrtt_member_host(hosts, m);
+
+	h->age = ZRTT_MATURE_EPOCHS;
+	h->rate = rate;
+	hosts->law.due = DUE;
+	hosts->law.log_due = zrtt_log2(DUE);
+	return h;
+}
+
+/* Whose a flow is */
+
+static void flow_is_new_to_its_hosts_once(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = { .weight_q8 = 512, .host_weight = 2 };
+
+	(void)state;
+	assert_true(meet(&hosts, &m, FLOW(1), HOST(1), 0));
+	assert_int_equal(m.tag, FLOW(1));
+	assert_int_equal(group_of(&hosts, &m, 0)->tag, HOST(1));
+	/* the packet's weight is no older than the packet */
+	assert_int_equal(m.weight_q8, 512);
+	assert_int_equal(m.host_weight, 2);
+	assert_false(meet(&hosts, &m, FLOW(1), HOST(1), 0));
+	/* addresses of a known flow are not looked at */
+	assert_false(meet(&hosts, &m, FLOW(1), 0, 0));
+	assert_int_equal(m.hosts[0], HOST(1));
+	free_hosts(&hosts);
+}
+
+static void flow_leaves_the_host_that_it_had(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 5 * OCTAVE);
+	struct zrtt_group *g = group_of(&hosts, &m, 0);
+
+	(void)state;
+	assert_int_equal(g->live, 1);
+	assert_int_equal(g->counted, 1);
+	assert_int_equal(g->sum_log_rate, 5 * OCTAVE);
+	assert_true(meet(&hosts, &m, FLOW(1), HOST(2), 0));
+	assert_int_equal(g->live, 0);
+	assert_int_equal(g->counted, 0);
+	assert_int_equal(g->sum_log_rate, 0);
+	assert_int_equal(group_of(&hosts, &m, 0)->tag, HOST(2));
+	free_hosts(&hosts);
+}
+
+static void slot_of_another_flow_leaves_nothing_behind(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 5 * OCTAVE);
+
+	(void)state;
+	assert_true(meet(&hosts, &m, FLOW(2), HOST(1), 0));
+	assert_int_equal(group_of(&hosts, &m, 0)->live, 0);
+	assert_int_equal(m.log_rate, 0);
+	free_hosts(&hosts);
+}
+
+static void host_whose_slot_was_taken_is_not_missed(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 5 * OCTAVE);
+	struct zrtt_group *g = group_of(&hosts, &m, 0);
+
+	(void)state;
+	*g = (struct zrtt_group) { .tag = HOST(1), .generation = g->generation + 1, .live = 7 };
+	zrtt_member_leave(hosts.groups, &m);
+	assert_int_equal(g->live, 7);
+	assert_false(m.joined);
+	free_hosts(&hosts);
+}
+
+static void flow_belongs_to_the_end_with_more_flows(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member many[5], m = {};
+	u32 i;
+
+	(void)state;
+	/* a server that sends to five clients, one of which has one more flow */
+	for (i = 0; i < ARRAY_LEN(many); i++)
+		many[i] = joined(&hosts, FLOW(i), HOST(0), HOST(100 + i), OCTAVE);
+	assert_int_equal(many[4].end, 0);
+	meet(&hosts, &m, FLOW(9), HOST(7), HOST(104));
+	zrtt_member_join(hosts.groups, &m, OCTAVE);
+	assert_int_equal(m.end, 1);
+	/* it counts at that end, and is there at both */
+	assert_int_equal(group_of(&hosts, &m, 0)->counted, 0);
+	assert_int_equal(group_of(&hosts, &m, 0)->live, 1);
+	assert_int_equal(group_of(&hosts, &m, 1)->counted, 1);
+	assert_int_equal(group_of(&hosts, &m, 1)->live, 2);
+	free_hosts(&hosts);
+}
+
+/* What the law makes of it */
+
+static void price_is_a_power_of_the_weight(void **state)
+{
+	const struct { u16 weight_q8; double log; } cases[] = {
+		{ 0, 0 }, { 256, 0 }, { 512, 1.5 }, { 1024, 3 }, { 64, -3 }, { 16, -6 },
+		{ 0xffff, 12 },
+	};
+	struct zrtt_member m = {};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		m.weight_q8 = cases[i].weight_q8;
+		assert_near((double)zrtt_member_log_price(&m) / OCTAVE, cases[i].log, 0.001);
+	}
+}
+
+static void host_at_its_due_share_changes_nothing(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, zrtt_log2(DUE));
+	struct zrtt_law law = {};
+
+	(void)state;
+	rate_host(&hosts, &m, DUE);
+	assert_int_equal(zrtt_host_law(&hosts, &m, &law), zrtt_log2(DUE));
+	assert_int_equal(law.log_norm, 0);
+	assert_int_equal(law.log_due, zrtt_log2(DUE));
+	assert_near(law.due, DUE, DUE / 1000.0);
+	assert_int_equal(m.due, law.due);
+	free_hosts(&hosts);
+}
+
+static void flows_of_a_host_pay_for_their_number(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = {};
+	struct zrtt_law law = { .log_norm = OCTAVE };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++)
+		m = joined(&hosts, FLOW(i), HOST(1), 0, zrtt_log2(DUE / 4));
+	rate_host(&hosts, &m, DUE)->penalty_q16 = OCTAVE / 2;
+	zrtt_host_law(&hosts, &m, &law);
+	/* 4^1.5, the host's penalty, and what was there */
+	assert_int_equal(law.log_norm, 3 * OCTAVE + OCTAVE / 2 + OCTAVE);
+	assert_near(law.due, DUE / 4, DUE / 1000.0);
+	free_hosts(&hosts);
+}
+
+static void due_share_of_flows_follows_that_of_the_host(void **state)
+{
+	const struct { u32 rate; double due; } cases[] = {
+		{ DUE * 2, 0.5 }, { DUE / 2, 2 },
+		/* and is bounded */
+		{ DUE * 100, 1.0 / 16 }, { DUE / 100, 8 },
+	};
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, zrtt_log2(DUE));
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct zrtt_law law = {};
+
+		rate_host(&hosts, &m, cases[i].rate);
+		zrtt_host_law(&hosts, &m, &law);
+		assert_near(law.due, cases[i].due * DUE, DUE / 500.0);
+	}
+	free_hosts(&hosts);
+}
+
+static void host_of_which_nothing_is_known_has_its_due_share(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_law law = {};
+
+	(void)state;
+	assert_int_equal(zrtt_host_law(&hosts, &m, &law), 0);
+	assert_int_equal(law.due, 0);
+	rate_host(&hosts, &m, DUE)->age = 0;
+	zrtt_host_law(&hosts, &m, &law);
+	assert_int_equal(law.log_due, zrtt_log2(DUE));
+	free_hosts(&hosts);
+}
+
+static void sparse_flows_of_a_host_have_its_due_share(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow f = {};
+	u32 sent = 0;
+
+	(void)state;
+	/* no bound while the due share is not known */
+	assert_false(zrtt_host_exceeds(&hosts, &m, 10 * DUE));
+	group_of(&hosts, &m, 0)->ahead = 0;
+	rate_host(&hosts, &m, DUE);
+	while (!zrtt_host_exceeds(&hosts, &m, 1000))
+		sent += 1000;
+	assert_near(sent, DUE + 3 * 1514, 1000);
+	/* until the host is updated */
+	zrtt_host_refresh(&hosts, &m, &f, START + 1);
+	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	free_hosts(&hosts);
+}
+
+static void dropped_bytes_are_not_a_hosts(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow *h = zrtt_member_host(&hosts, &m);
+
+	(void)state;
+	h->bytes = 1500;
+	zrtt_host_dropped(&hosts, &m, 1000);
+	assert_int_equal(h->bytes, 500);
+	zrtt_host_dropped(&hosts, &m, 1000);
+	assert_int_equal(h->bytes, 0);
+	free_hosts(&hosts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(flow_is_new_to_its_hosts_once),
+		cmocka_unit_test(flow_leaves_the_host_that_it_had),
+		cmocka_unit_test(slot_of_another_flow_leaves_nothing_behind),
+		cmocka_unit_test(host_whose_slot_was_taken_is_not_missed),
+		cmocka_unit_test(flow_belongs_to_the_end_with_more_flows),
+		cmocka_unit_test(price_is_a_power_of_the_weight),
+		cmocka_unit_test(host_at_its_due_share_changes_nothing),
+		cmocka_unit_test(flows_of_a_host_pay_for_their_number),
+		cmocka_unit_test(due_share_of_flows_follows_that_of_the_host),
+		cmocka_unit_test(host_of_which_nothing_is_known_has_its_due_share),
+		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
+		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
