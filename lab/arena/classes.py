@@ -50,6 +50,7 @@ CLASSES: dict[str, Callable[[Scenario], bool]] = {
     "scalable flows alone": lambda s: set(s.ccs) <= set(SCALABLE),
     "scalable and others": lambda s: 0 < len(set(s.ccs) - set(SCALABLE)) < len(s.ccs),
     "ECT(1) of others": lambda s: bool(s.ect1.ccs or s.ect1.udp),
+    "hosts": lambda s: s.sessions_of != (),
     "two hops": lambda s: s.hops > 1,
 }
 """A scenario may be of several."""

@@ -27,8 +27,8 @@ def _unless_known(_: Figures) -> float:
 
 
 OF_RUN = (
-    Column("Jain", "Jain's index of the TCP flows that are there all the time", "jain",
-           _only, ".4f", max),
+    Column("Jain", "Jain's index of the TCP flows that are there all the time, or of their hosts",
+           "jain", _only, ".4f", max),
     Column("lead", "less that of the better of fq_codel and cake", "jain_lead", _only, "+z.4f"),
     Column("max/min", "of these flows' goodput", "max_min_ratio", _only, ".2f", min),
     Column("used", "share of the link", "utilisation", _only, ".1%", max),
@@ -54,8 +54,15 @@ OF_RUN = (
            _only, ".2f", min, _unless_known),
     Column("liar/due", "rate of the best-off sender of ECT(1) that is not scalable, to its max-min "
            "fair share", "ect1_share", _only, ".2f", min, _unless_known),
+    Column("within", "Jain's index of the flows of one host, the worst, where hosts are compared",
+           "within_jain", _only, ".4f", max, _unless_known),
 )  # fmt: skip
 
+_HOSTS = (
+    Column("within", "Jain's index of the flows of one host, the worst, where hosts are compared; "
+           "mean of the scenarios", "within_jain", fmean, ".4f", max, _unless_known),
+    Column("least", "of the scenarios", "within_jain", min, ".4f", max, _unless_known),
+)  # fmt: skip
 _L4S = (
     Column("L4S p99, ms", "sojourn of ECT(1) packets of scalable flows, median of the scenarios",
            "l4s_p99_ms", median, ".2f", min, _unless_known),
@@ -104,6 +111,7 @@ OF_QDISC = (
     *_OTHERS,
     *_THIN,
     *_L4S,
+    *_HOSTS,
 )
 OF_CLASS = (
     Column("Jain, mean", "of the class", "jain", fmean, ".4f"),
@@ -117,6 +125,7 @@ OF_CLASS = (
     *_OTHERS,
     *_THIN,
     *_L4S,
+    *_HOSTS,
 )  # fmt: skip
 OF_THIN = (
     Column("mean, ms", "sojourn, median of the scenarios", "mean_ms", median, ".2f"),

@@ -56,6 +56,11 @@ SCALABLE_SHARES = {1.0: 2, 0.5: 3, 0.25: 1}
 LIARS = 0.25
 """With --l4s: of the scenarios have senders of ECT(1) that are not entitled to it."""
 
+HOST_FLOWS = (1, 20)
+"""With --hosts: flows of each host, drawn apart,"""
+TRIES = 20
+"""so often, until they suit the link; else all hosts keep as many."""
+
 BUDGET_S = 20.0
 """Of processor time for a run, by lab.arena.cost."""
 TOTAL_S = 80
@@ -365,10 +370,40 @@ def _l4s(chance: Chance, options: Options) -> dict[str, Any]:
     return found
 
 
-def draw(arena: int, number: int, *, l4s: bool = False) -> Drawn:
+def _suits(rate_bps: float, scenario: Scenario) -> bool:
+    """Whether flows of such hosts converge, be shares by flows or by hosts, and are not too many
+    for the link, the time and the memory."""
+    hosts, flows = len(scenario.rtts_ms), scenario.n_flows
+    converge = all(
+        rtt_ms <= _longest_rtt_ms(rate_bps, min(flows, hosts * own))
+        for rtt_ms, own in zip(scenario.rtts_ms, scenario.host_sessions, strict=True)
+    )
+    buffers = sum(traffic_spec.send_buffer_bytes(scenario, flow) for flow in scenario.all_flows)
+    return (
+        converge
+        and flows <= min(MAX_FLOWS, max(rate_bps / FLOW_BPS, 2 * hosts))
+        and buffers <= BUFFERS_BYTES
+        and cost.per_second(scenario) * scenario.total_s < BUDGET_S
+    )
+
+
+def _hosts(chance: Chance, options: Options) -> dict[str, Any]:
+    """Of each host another number of flows, where there are several hosts."""
+    plain = scenario_of(options)
+    tries = [[chance.log_integer(*HOST_FLOWS) for _ in plain.rtts_ms] for _ in range(TRIES)]
+    different = [flows for flows in tries if len(set(flows)) > 1]
+    for flows in [*different, plain.host_sessions]:
+        found = {"sessions": ",".join(map(str, flows))}
+        if _suits(plain.rate_bps, scenario_of({**options, **found})):
+            return found
+    return {}
+
+
+def draw(arena: int, number: int, *, l4s: bool = False, hosts: bool = False) -> Drawn:
     """Scenario number NUMBER, from 1 on, of the arena with that seed.
 
-    With `l4s` it is the same one with scalable flows in it.
+    With `hosts` it is the same one with other numbers of flows, with `l4s` with scalable flows
+    in it.
     """
     chance = Chance(f"arena {arena} {number}")
     seed = chance.randrange(1, 1_000_000)
@@ -379,6 +414,8 @@ def draw(arena: int, number: int, *, l4s: bool = False) -> Drawn:
     if thin.happens(THIN):
         slowest = min(phase.rate_bps for phase in scenario_of(options).phases)
         options |= _thin(thin, slowest)
+    if hosts:
+        options |= _hosts(Chance(f"hosts {arena} {number}"), options)
     if l4s:
         options |= _l4s(Chance(f"l4s {arena} {number}"), options)
     return Drawn(arena, number, {name: options[name] for name in FIELDS if name in options}, seed)

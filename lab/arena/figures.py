@@ -31,7 +31,8 @@ class Figures:
     qdisc: str
     jain: float
     """Of TCP flows that are there for the whole of the measured interval: the long ones and
-    those that cross one router only, which are due the same."""
+    those that cross one router only, which are due the same. Where hosts have different numbers
+    of flows, of the hosts."""
     max_min_ratio: float
     """Of them; inf if one received nothing."""
     utilisation: float
@@ -50,6 +51,8 @@ class Figures:
     """Sojourn of ECT(1) packets of scalable flows."""
     ect1_share: float = math.nan
     """Rate of the best-off sender of ECT(1) that is not scalable, to its due share."""
+    within_jain: float = math.nan
+    """Jain's index of the flows of one host, the worst, where hosts are compared."""
     jain_lead: float = math.nan
     """Jain's index less that of the better rival: below 0 if behind."""
     utilisation_lead: float = math.nan
@@ -72,17 +75,26 @@ class Figures:
         return max(0.0, *(0.0 if math.isnan(loss) else loss for loss in losses))
 
 
+def _shares(point: Point, row: Row) -> list[float]:
+    """Goodput of those who are due the same, and are there all the time."""
+    scenario = point.scenario
+    if not scenario.sessions_of:
+        return [row.goodputs[index] for index in scenario.steady] + row.cross_goodputs
+    hosts = sorted({scenario.host_of[index] for index in scenario.steady})
+    return [row.host_goodputs[host] for host in hosts] + row.cross_goodputs
+
+
 def of_run(number: int, point: Point, row: Row) -> Figures:
     """The figures of one run, from its row in a table."""
     scenario = point.scenario
     due = dues(scenario)
-    flows = [row.goodputs[index] for index in scenario.steady] + row.cross_goodputs
-    slowest = min(flows, default=1.0)
-    fastest = max(flows, default=1.0)
+    shares = _shares(point, row)
+    slowest = min(shares, default=1.0)
+    fastest = max(shares, default=1.0)
     return Figures(
         scenario=number,
         qdisc=point.qdisc,
-        jain=jain(flows) if flows else 1.0,
+        jain=jain(shares) if shares else 1.0,
         max_min_ratio=fastest / slowest if slowest else math.inf,
         utilisation=row.utilisation,
         sojourn_p95_ms=row.sojourn_p95_ms,
@@ -93,6 +105,7 @@ def of_run(number: int, point: Point, row: Row) -> Figures:
         thin=tuple(row.thin_classes),
         l4s_p99_ms=row.l4s_p99_ms,
         ect1_share=row.ect1_share,
+        within_jain=row.within_jain if scenario.sessions_of else math.nan,
     )
 
 

@@ -19,6 +19,8 @@ UML_QDISCS = {"dualpi2": "dualpi2"}
 """What user-mode Linux has besides."""
 L4S_QDISCS = {"fq_codel": "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3"}
 """Set up for ECT(1)."""
+HOSTS_QDISCS = {"zrtt": "zrtt fair srchost", "fq_codel": "fq_codel", "cake": "cake dual-srchost"}
+"""Set up to be fair to hosts, as far as they can; their rivals with hosts."""
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,10 @@ class Shard:
         return number % self.count == self.index % self.count
 
 
-def default_qdiscs(kernel: str, *, l4s: bool = False) -> dict[str, str]:
+def default_qdiscs(kernel: str, *, l4s: bool = False, hosts: bool = False) -> dict[str, str]:
     """Name -> words of tc, for the qdiscs that this kernel has."""
     found = QDISCS | (UML_QDISCS if kernel.startswith("uml") else {})
+    found = HOSTS_QDISCS if hosts else found
     return found | (L4S_QDISCS if l4s else {})
 
 
@@ -81,10 +84,10 @@ class Scenario:
 
 
 def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
-         kernel: str, *, l4s: bool = False) -> list[Scenario]:  # fmt: skip
+         kernel: str, *, l4s: bool = False, hosts: bool = False) -> list[Scenario]:  # fmt: skip
     """Those scenarios with all qdiscs. Raises GridError if words make no sense."""
     found = []
-    for drawn in (draw(seed, number, l4s=l4s) for number in wanted):
+    for drawn in (draw(seed, number, l4s=l4s, hosts=hosts) for number in wanted):
         cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
         sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
         found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))

@@ -46,6 +46,7 @@ def describe(scenario: Scenario) -> str:
     parts = [
         f"{parse_rate(options['rate']) / 1e6:g} Mbit/s",
         f"{flows} flow{'s' if flows > 1 else ''} of {_rtts(scenario)}",
+        *([f"of {len(made.sessions_of)} hosts {options['sessions']}"] if made.sessions_of else []),
         options["cc"].removeprefix("mix:").replace(",", "+"),
         f"ECN {options['ecn']}",
         f"hints {options['hint']}",
@@ -62,8 +63,9 @@ def describe(scenario: Scenario) -> str:
     parts += [
         f"{name} {options[name]}" for name in ("churn", "reverse", "hops", "thin") if name in options
     ]
-    joining = sum(start > 0 for start in made.starts_s) * made.sessions
-    leaving = sum(stop is not None for stop in made.stops_s) * made.sessions
+    lives = list(zip(made.lives_s, made.host_sessions, strict=True))
+    joining = sum(flows for (start, _), flows in lives if start > 0)
+    leaving = sum(flows for (_, stop), flows in lives if stop is not None)
     parts += [f"{joining} join"] if joining else []
     parts += [f"{leaving} leave"] if leaving else []
     return ", ".join(parts)

@@ -26,6 +26,7 @@ def plan(cells: Sequence[Cell], settings: Settings) -> list[str]:
         guest.line(
             cell,
             backlog=settings.backlog,
+            receivers=cell.subject.receivers(cell.flows),
             packets=settings.packets,
             slices=settings.slices,
             passes=cell.subject.passes,

@@ -12,6 +12,8 @@ from lab.model.grid import GridError
 FLOWS = (1, 100, 10_000, 100_000, 1_000_000)
 FLOWS_MAX = 1 << 24
 """Of qbench."""
+RECEIVERS_MAX = 1 << 17
+"""Of qbench."""
 SHAPES = ("frag", "linear", "timestamps", "ack", "ack-plain", "vlan", "frag6", "ack6")
 """Of packets, as kmod/qbench.c has them."""
 USUAL = SHAPES[0]
@@ -37,6 +39,12 @@ class Subject:
     """Over all flows before any packet is timed."""
     most_flows: int = FLOWS_MAX
     """What it says nothing about beyond."""
+    per_host: int = 0
+    """Flows to each address, whose packets have a mark of their own; 0 = as few as can be."""
+
+    def receivers(self, flows: int) -> int:
+        """Addresses that so many flows go to."""
+        return max(1, flows // self.per_host) if self.per_host else RECEIVERS_MAX
 
     def takes(self, flows: int, shape: str) -> bool:
         """Whether it can be measured with so many flows and this shape."""
@@ -66,6 +74,9 @@ SUBJECTS = (
             "zrtt feedback 0 mark_max 100% controller blue threshold 1 freeze 10s increment 10%",
             passes=20, most_flows=10_000),
     Subject("zrtt-large", "zrtt flows 1048576"),
+    Subject("zrtt-hosts", "zrtt fair dsthost", per_host=10, most_flows=10_000),
+    Subject("zrtt-subscribers", "zrtt fair mark 0xffffff", per_host=10, most_flows=10_000),
+    Subject("cake-hosts", "cake dual-dsthost", per_host=10, most_flows=10_000),
 )  # fmt: skip
 
 

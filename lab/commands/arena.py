@@ -44,6 +44,10 @@ def add(commands: Commands) -> None:
                    help="all or some of the flows of each scenario are scalable (prague), and in "
                    "some scenarios others send as ECT(1), too; the scenarios are otherwise the "
                    "same")  # fmt: skip
+    p.add_argument("--hosts", action="store_true",
+                   help="hosts have 1 to 20 flows each in most scenarios, and are compared instead "
+                   "of the flows; the scenarios are otherwise the same; default qdiscs zrtt (fair "
+                   "srchost), fq_codel and cake (dual-srchost)")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=Shard.parse, default=Shard(), metavar="I/N",
@@ -64,8 +68,8 @@ def add(commands: Commands) -> None:
 
 def _path(args: argparse.Namespace) -> Path:
     shard = f"-{args.shard.index}of{args.shard.count}" if args.shard.count > 1 else ""
-    l4s = "-l4s" if args.l4s else ""
-    return args.output or Path("out") / "arena" / f"{args.seed}{l4s}{shard}.csv"
+    kind = ("-hosts" if args.hosts else "") + ("-l4s" if args.l4s else "")
+    return args.output or Path("out") / "arena" / f"{args.seed}{kind}{shard}.csv"
 
 
 def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row], int]:
@@ -86,9 +90,10 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
 
 
 def _arena(args: argparse.Namespace) -> int:
-    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel, l4s=args.l4s)
+    kinds = {"l4s": args.l4s, "hosts": args.hosts}
+    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel, **kinds)
     chosen = numbers(args.count, args.shard, args.only)
-    wanted = plan(args.seed, chosen, qdiscs, args.kernel, l4s=args.l4s)
+    wanted = plan(args.seed, chosen, qdiscs, args.kernel, **kinds)
     if args.list:
         print(report.scenarios(wanted))
         return 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""lab multiqueue: what becomes of fairness and cost where a device has two queues."""
+"""lab multiqueue: what becomes of fairness and cost where a device has several queues."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from lab.trials.multiqueue_cost import ALONE, LOADS, Readings
 def add(commands: Commands) -> None:
     p = commands.add_parser(
         "multiqueue",
-        help="fairness and cost where a device has two queues",
-        description="Runs 20 flows on user-mode Linux through two queues that one link serves "
-        "in turn, and shows how alike flows are within a queue and in all. With --cost, has two "
+        help="fairness and cost where a device has several queues",
+        description="Runs 20 flows on user-mode Linux through queues that one link serves "
+        "in turn, and shows how alike flows are within a queue and in all. With --shape, the "
+        "queues shape to the rate of the link, instead. With --cost, has two "
         "processors in QEMU send through a queue each, and through one, and shows by how much "
         "they slow each other down; meaningful on a machine with nothing else to do.",
         formatter_class=Help,
     )
     p.add_argument("--cost", action="store_true",
                    help="compare times per packet instead of fairness")  # fmt: skip
-    p.add_argument("--qdisc", default="zrtt", metavar="WORDS", help="qdisc of both queues")
+    p.add_argument("--qdisc", default="zrtt", metavar="WORDS",
+                   help="qdisc of each queue, or cake_mq")  # fmt: skip
+    p.add_argument("--shape", action="store_true",
+                   help="the qdisc knows the word bandwidth, and is told the rate")  # fmt: skip
     p.add_argument("--packets", type=int, default=20_000, metavar="N",
                    help="with --cost: packets of each processor and measurement")  # fmt: skip
     p.add_argument("--rounds", type=int, default=9, metavar="N",
@@ -49,11 +53,11 @@ def cost_lines(readings: Readings) -> list[tuple[str, ...]]:
     return lines
 
 
-def _fairness(qdisc: str, seed: int) -> Sequence[tuple[str, ...]]:
+def _fairness(qdisc: str, seed: int, *, shape: bool) -> Sequence[tuple[str, ...]]:
     board = Board()
     return multiqueue.lines(
         [
-            multiqueue.run(qdisc, layout, seed, board.track(layout.name))
+            multiqueue.run(qdisc, layout, seed, shape=shape, progress=board.track(layout.name))
             for layout in multiqueue.layouts(seed)
         ]
     )
@@ -65,6 +69,6 @@ def _multiqueue(args: argparse.Namespace) -> None:
     if args.cost:
         lines = cost_lines(multiqueue_cost.measure(args.packets, args.rounds))
     else:
-        lines = _fairness(args.qdisc, args.seed)
+        lines = _fairness(args.qdisc, args.seed, shape=args.shape)
     lay_out = text_table.markdown if args.markdown else text_table.aligned
     print("\n".join(lay_out(lines)))

@@ -39,7 +39,23 @@ def add(commands: Commands) -> None:
     p.add_argument("--rate", default="20mbit", help="rate of the bottleneck")
     p.add_argument("--rtts", default="20ms..400ms/20", metavar="LIST",
                    help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
-    p.add_argument("--sessions", type=int, default=1, metavar="K", help="flows per RTT")
+    p.add_argument("--sessions", default="1", metavar="K|K,K,...",
+                   help="flows of each host, or of the first RTT's, the second's, ...")  # fmt: skip
+    p.add_argument("--weights", metavar="W,W,...",
+                   help="weight of each host, 1 to 255: the lowest byte of its packets' marks, as "
+                   "for zrtt weight mark 0xff; results are divided by it")  # fmt: skip
+    p.add_argument("--subscribers", metavar="N,N,...",
+                   help="whose each host is, 1 to 255: the next byte of the marks, as for zrtt "
+                   "fair mark 0xff00; default: each another's. Results are by "
+                   "subscriber")  # fmt: skip
+    p.add_argument("--dscp", metavar="D,D,...", help="DSCP of each host's packets, 0 to 63")
+    p.add_argument("--receivers", metavar="K,K,...",
+                   help="flows to each of several addresses on the receivers' side: the first K "
+                   "to the first of them; short flows go to them in turn")  # fmt: skip
+    p.add_argument("--idle", metavar="'hosts=K on=S off=S'",
+                   help="the last K hosts have nothing to send for some seconds (off), after "
+                   "some (on) in which they had, again and again. Shares of hosts are then those "
+                   "of the worst time, by long flows, from 10 s after a change on")  # fmt: skip
     p.add_argument("--cc", default="cubic", metavar="NAME",
                    help=f"congestion control: {', '.join(CCS)}, or mix:A,B "
                    "for the flows in turn")  # fmt: skip
@@ -64,9 +80,10 @@ def add(commands: Commands) -> None:
     p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
                    help="S seconds after the start, set the rate or add D to all RTTs; "
                    "repeatable")  # fmt: skip
-    p.add_argument("--udp", action="append", default=[], metavar="RATE[@FROM-TO]",
-                   help="unresponsive UDP at that rate on the wire, from a host of its own, FROM "
-                   "and TO seconds after the start; repeatable")  # fmt: skip
+    p.add_argument("--udp", action="append", default=[], metavar="'RATE[@FROM-TO] [host=N]'",
+                   help="unresponsive UDP at that rate on the wire, from a host of its own or "
+                   "that of the RTT N (from 0), FROM and TO seconds after the start; "
+                   "repeatable")  # fmt: skip
     p.add_argument("--spoof", action="append", default=[],
                    metavar="'flow=N send=KIND [rate=R] [every=S] [ect=on] [from=S] [to=S]'",
                    help="a third host sends packets with the addresses and ports of flow N (from "
@@ -79,11 +96,12 @@ def add(commands: Commands) -> None:
                    "each 20 ms), game (100 bytes at 128 Hz), dns (single queries, 10 per second), "
                    "ping (5 per second); K streams of it. Reported: sojourn and loss of each "
                    "class")  # fmt: skip
-    p.add_argument("--churn", metavar="'load=P% size=S'",
+    p.add_argument("--churn", metavar="'load=P% size=S [host=N]'",
                    help="short flows that come and go, with this share of the rate, from the same "
-                   "hosts: S is web (a bounded Pareto distribution, pareto:1.2:4kB:1MB), "
-                   "pareto:SHAPE:MIN:MAX or one size such as 60kB. They arrive at random, hint "
-                   "after the handshake, and are complete once all is acknowledged")  # fmt: skip
+                   "hosts or from host N (from 0): S is web (a bounded Pareto distribution, "
+                   "pareto:1.2:4kB:1MB), pareto:SHAPE:MIN:MAX or one size such as 60kB. They "
+                   "arrive at random, hint after the handshake, and are complete once all is "
+                   "acknowledged")  # fmt: skip
     p.add_argument("--reverse", type=int, metavar="K",
                    help="number of flows in the other direction, spread over the RTTs, through "
                    "the same qdisc at the same rate; ACKs of the others share that "
@@ -173,6 +191,8 @@ def _print_result(done: Result) -> None:
             f"{ecn.name:>7}  {ecn.mbps:.3f} Mbit/s, sojourn {ecn.mean_ms:.2f} ms, p95"
             f" {ecn.p95_ms:.2f} ms, p99 {ecn.p99_ms:.2f} ms, max {ecn.max_ms:.2f} ms"
         )
+    if done.hosts_differ:
+        _print_hosts(done)
     if done.short_flows:
         _print_short_flows(done.short_flows)
     if len(done.queues) > 1:
@@ -191,6 +211,16 @@ def _print_flows(flows: list[FlowResult], where: str = "") -> None:
             f"{flow.rtt_ms:6.0f} ms  {flow.cc:5}  {flow.goodput_mbps:8.3f} Mbit/s"
             f"  {flow.retransmits:5} retransmitted  {flow.marks:6} marks{hop}"
         )
+
+
+def _print_hosts(done: Result) -> None:
+    for host in done.hosts:
+        print(
+            f"  host {host.number:<3}  {host.goodput_mbps:8.3f} Mbit/s  {host.of_due:6.1%} of its due"
+            f"  {host.flows:5} flows  Jain {host.jain:.4f}  weight {host.weight}"
+        )
+    if done.receiver_jain is not None:
+        print(f"  receivers: Jain {done.receiver_jain:.4f}")
 
 
 def _print_queues(queues: list[QueueResult]) -> None:

@@ -44,23 +44,30 @@ class Churn:
     min_bytes: int
     max_bytes: int
     shape: float = 1.0
+    host: int | None = None
+    """Where all come from; None: any of the hosts."""
 
     @classmethod
     def parse(cls, text: str) -> Churn:
-        """Reads "load=25% size=web", size=60kB or size=pareto:SHAPE:MIN:MAX."""
+        """Reads "load=25% size=web", size=60kB or size=pareto:SHAPE:MIN:MAX, and host=N."""
         option = f"--churn {text!r}"
-        given = words(text, option, needed=("load", "size"))
+        given = words(text, option, needed=("load", "size"), others=("host",))
         share = re.fullmatch(r"(\d+(?:\.\d+)?)%", given["load"])
         if not share or not 0 < float(share[1]) <= 200:
             raise ScenarioError(f"{option}: load from 0% to 200%")
+        if not given.get("host", "0").isdecimal():
+            raise ScenarioError(f"{option}: host is a number, from 0 on")
+        host = int(given["host"]) if "host" in given else None
         size = _SIZES.get(given["size"], given["size"])
         name, *parts = size.split(":")
         try:
             if not parts:
-                return cls(float(share[1]) / 100, _bytes(name), _bytes(name))
+                return cls(float(share[1]) / 100, _bytes(name), _bytes(name), host=host)
             if name != "pareto" or len(parts) != 3:
                 raise ValueError
-            made = cls(float(share[1]) / 100, _bytes(parts[1]), _bytes(parts[2]), float(parts[0]))
+            made = cls(
+                float(share[1]) / 100, _bytes(parts[1]), _bytes(parts[2]), float(parts[0]), host
+            )
             if made.min_bytes > made.max_bytes or not 0 < made.shape <= 10:
                 raise ValueError
         except ValueError as error:
@@ -85,12 +92,14 @@ class Churn:
         return self.load * rate_bps / 8 / (self.mean_bytes * expansion(hinted=True))
 
     def arrivals(self, rate_bps: int, total_s: float, hosts: int, seed: int) -> Iterator[Arrival]:
-        """All flows of a run, in order: each from any of the hosts."""
+        """All flows of a run, in order: each from any of the hosts, or all from one."""
         chance = random.Random(f"churn {seed}")
         per_s = self.flows_per_s(rate_bps)
         at_s = chance.expovariate(per_s)
         while at_s < total_s:
-            yield Arrival(int(at_s * 1000), chance.randrange(hosts), self._size(chance.random()))
+            drawn = chance.randrange(hosts)
+            host = drawn if self.host is None else self.host
+            yield Arrival(int(at_s * 1000), host, self._size(chance.random()))
             at_s += chance.expovariate(per_s)
 
     def _size(self, quantile: float) -> int:

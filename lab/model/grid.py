@@ -13,6 +13,14 @@ from typing import Any
 from lab.model.background import Background
 from lab.model.churn import Churn
 from lab.model.ect1 import Ect1
+from lab.model.hosts import (
+    Idle,
+    parse_dscps,
+    parse_receivers,
+    parse_sessions,
+    parse_subscribers,
+    parse_weights,
+)
 from lab.model.scenario import (
     Scenario,
     Step,
@@ -43,7 +51,7 @@ class GridError(ValueError):
 FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "rate": lambda text: {"rate_bps": parse_rate(text)},
     "rtts": lambda text: {"rtts_ms": parse_rtts(text)},
-    "sessions": lambda text: {"sessions": int(text)},
+    "sessions": parse_sessions,
     "cc": lambda text: {"cc": parse_cc(text)},
     "ecn": lambda text: dict(zip(("ecn", "ecn_share"), parse_ecn(text), strict=True)),
     "gso": lambda text: {"gso_segs": parse_gso(text)},
@@ -64,9 +72,19 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "start": lambda text: {"starts_s": parse_starts(text)},
     "stop": lambda text: {"stops_s": parse_stops(text)},
     "background": lambda text: {"background": Background.parse(text)},
+    "weights": lambda text: {"weights": parse_weights(text)},
+    "subscribers": lambda text: {"subscribers": parse_subscribers(text)},
+    "dscp": lambda text: {"dscps": parse_dscps(text)},
+    "receivers": lambda text: {"receivers": parse_receivers(text)},
+    "idle": lambda text: {"idle": Idle.parse(text)},
 }
 REPEATED = ("liar", "step", "udp", "spoof")
-EXTRAS = (*REPEATED, "ect1", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop", "background")
+HOSTS = ("weights", "subscribers", "dscp", "receivers", "idle")
+"""Options about hosts."""
+EXTRAS = (
+    *REPEATED, "ect1", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop",
+    "background", *HOSTS,
+)  # fmt: skip
 """Options that few cells have."""
 
 
@@ -98,7 +116,7 @@ class Point:
         return "; ".join(
             f"{name} {', '.join(value) if name in REPEATED else value}"
             for name, value in self.options.items()
-            if name in EXTRAS and value
+            if value and (name in EXTRAS or name == "sessions" and "," in value)
         )
 
     @property

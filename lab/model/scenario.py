@@ -14,6 +14,7 @@ from lab.model.background import Background
 from lab.model.churn import MAX_FLOWS as MAX_SHORT_FLOWS
 from lab.model.churn import Arrival, Churn
 from lab.model.ect1 import SCALABLE, Ect1
+from lab.model.hosts import MAX_RECEIVERS, SUBSCRIBER_SHIFT, Idle
 from lab.model.options import ScenarioError
 from lab.model.ports import CROSS_PORT, FIRST_PORT, MAX_CROSS, MAX_FLOWS, MAX_UDP, REVERSE_PORT
 from lab.model.spoof import MAX_SPOOF, Spoof
@@ -36,6 +37,8 @@ MAX_RTT_MS = 4000.0
 MAX_HOPS = 4
 START_SPREAD_S = 3
 """Flows start within that time."""
+IDLE_SAMPLE_MS = 1000
+"""How often goodput is read where hosts are idle at times."""
 MAX_GSO_SEGS = 44
 """What 64 kB hold."""
 
@@ -60,6 +63,8 @@ class Flow:
     """It sends as ECT(1), and is not entitled to it."""
     hop: int = 0
     """The only router it crosses, from 1 on; 0: it crosses all."""
+    receiver: int | None = None
+    """Index in Scenario.receivers; None: the address that all have."""
     reverse: bool = False
     """It runs from the receivers' side to the host."""
 
@@ -94,6 +99,19 @@ class Scenario:
     link: Link = Link.SHAPER
     rtts_ms: tuple[float, ...] = (20.0, 40.0)
     sessions: int = 1
+    """Flows of each host; 0 if they differ."""
+    sessions_of: tuple[int, ...] = ()
+    """Then, those of each."""
+    weights: tuple[int, ...] = ()
+    """Of each host, in the lowest byte of its packets' marks; empty: 1."""
+    subscribers: tuple[int, ...] = ()
+    """Whose each host is, from 1 on, in the next byte; empty: each another's."""
+    dscps: tuple[int, ...] = ()
+    """Of each host's packets; empty: 0."""
+    receivers: tuple[int, ...] = ()
+    """Flows to each address of the receivers' side, the first flows to the first; empty: one."""
+    idle: Idle | None = None
+    """Hosts that have nothing to send at times."""
     cc: tuple[str, ...] = ("cubic",)
     """Given to the flows in turn."""
     ecn: bool = True
@@ -143,6 +161,7 @@ class Scenario:
         self._require(self.rate_bps >= MIN_RATE_BPS, "--rate: at least 10kbit")
         self._require(0 < len(self.rtts_ms) <= MAX_RTTS, f"--rtts: 1 to {MAX_RTTS} of them")
         self._require(all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s")
+        self._check_hosts()
         flows = self.n_flows
         self._require(1 <= flows <= MAX_FLOWS, f"--sessions: 1 to {MAX_FLOWS} flows in all")
         self._require(
@@ -199,6 +218,47 @@ class Scenario:
         self._check_ect1(flows)
         return self
 
+    def _check_hosts(self) -> None:
+        hosts = len(self.rtts_ms)
+        for option, values in (
+            ("sessions", self.sessions_of), ("weights", self.weights), ("dscp", self.dscps),
+            ("subscribers", self.subscribers),
+        ):  # fmt: skip
+            self._require(len(values) in (0, hosts), f"--{option}: as many as there are RTTs")
+        self._require(
+            all(count >= 1 for count in self.host_sessions), "--sessions: at least one flow each"
+        )
+        self._require(
+            len(self.receivers) <= MAX_RECEIVERS, f"--receivers: at most {MAX_RECEIVERS}"
+        )
+        self._require(
+            sum(self.receivers) in (0, self.n_flows) if self.receivers else True,
+            f"--receivers: {sum(self.receivers)} flows of {self.n_flows}",
+        )
+        of_subscriber = dict(zip(self.groups, self.host_weights, strict=True))
+        self._require(
+            all(of_subscriber[g] == w for g, w in zip(self.groups, self.host_weights, strict=True)),
+            "--subscribers: hosts of one have one weight",
+        )
+        # a packet's mark does not leave the router
+        self._require(
+            self.hops == 1 or not (self.weights or self.subscribers),
+            "--weights, --subscribers: with one router only",
+        )
+        self._require(
+            self.idle is None or self.idle.hosts < hosts, "--idle: one host sends all the time"
+        )
+        self._require(
+            self.idle is None or not (self.starts_s or self.stops_s),
+            "--idle: not with --start or --stop",
+        )
+        for stream in self.udp:
+            self._require(stream.host is None or stream.host < hosts,
+                          f"--udp host={stream.host}: hosts are 0..{hosts - 1}")  # fmt: skip
+        churn = self.churn.host if self.churn else None
+        self._require(churn is None or churn < hosts,
+                      f"--churn host={churn}: hosts are 0..{hosts - 1}")  # fmt: skip
+
     def _check_ect1(self, flows: int) -> None:
         for name in sorted(self.ect1.ccs):
             self._require(name in self.ccs, f"--ect1 {name}: no flow has it")
@@ -229,7 +289,7 @@ class Scenario:
                 "--spoof: at least 10kbit",
             )
             # by then the victim has its ports
-            start, stop = self.lives_s[spoof.flow // self.sessions]
+            start, stop = self.lives_s[self.host_of[spoof.flow]]
             self._require(
                 start + START_SPREAD_S <= spoof.from_s < until <= (stop or self.total_s),
                 f"--spoof from={spoof.from_s:g} to={until:g}: not a part of the run in which"
@@ -286,18 +346,70 @@ class Scenario:
     @property
     def n_flows(self) -> int:
         """Flows that cross all routers."""
-        return len(self.rtts_ms) * self.sessions
+        return sum(self.host_sessions)
+
+    @property
+    def host_sessions(self) -> tuple[int, ...]:
+        """Flows of each host."""
+        return self.sessions_of or (self.sessions,) * len(self.rtts_ms)
+
+    @property
+    def host_of(self) -> list[int]:
+        """The host of each flow."""
+        return [host for host, count in enumerate(self.host_sessions) for _ in range(count)]
+
+    @property
+    def host_weights(self) -> tuple[int, ...]:
+        """The weight of each host."""
+        return self.weights or (1,) * len(self.rtts_ms)
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """Among whom the link is divided: the subscriber of each host, or the host itself."""
+        return self.subscribers or tuple(range(1, len(self.rtts_ms) + 1))
+
+    @property
+    def marks(self) -> tuple[int, ...]:
+        """The mark of each host's packets; empty: none is set."""
+        if not self.weights and not self.subscribers:
+            return ()
+        pairs = zip(self.groups, self.host_weights, strict=True)
+        return tuple(group << SUBSCRIBER_SHIFT | weight for group, weight in pairs)
+
+    @property
+    def even(self) -> bool:
+        """Whether a flow's share is the same by flows and by hosts."""
+        alike = self.sessions and not self.weights and not self.subscribers
+        return bool(alike) and len(set(self.receivers)) < 2
+
+    @property
+    def receiver_of(self) -> list[int | None]:
+        """The receiver of each flow: an index in receivers, or None."""
+        found = [r for r, count in enumerate(self.receivers) for _ in range(count)]
+        return [*found] or [None] * self.n_flows
+
+    def idles(self, host: int) -> bool:
+        """Whether a host has nothing to send at times."""
+        return self.idle is not None and host >= len(self.rtts_ms) - self.idle.hosts
+
+    @property
+    def samples_ms(self) -> int:
+        """How often goodput is read, 0: never."""
+        return self.sample_ms or (IDLE_SAMPLE_MS if self.idle else 0)
 
     @property
     def flows(self) -> list[Flow]:
         """All flows: the sessions of the first RTT, then those of the next."""
         return [
             self._flow(
-                index, index // self.sessions, self.rtts_ms[index // self.sessions], FIRST_PORT,
+                index, host, self.rtts_ms[host], FIRST_PORT,
                 hint_factor=self.liars.get(index, 1.0),
                 lies=self.ect1.lies(self.cc_of(index), index),
+                receiver=receiver,
             )
-            for index in range(self.n_flows)
+            for index, (host, receiver) in enumerate(
+                zip(self.host_of, self.receiver_of, strict=True)
+            )
         ]  # fmt: skip
 
     @property

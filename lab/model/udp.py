@@ -11,11 +11,13 @@ from lab.model.units import UnitError, parse_rate
 from lab.model.wire import FRAME_BYTES
 
 NS_PER_S = 10**9
+PAYLOAD_BYTES = 1472
+"""Of a full frame, behind the headers of Ethernet, IPv4 and UDP."""
 
 
 @dataclass(frozen=True)
 class Udp:
-    """A stream of full frames, from a host of its own."""
+    """A stream of full frames."""
 
     rate_bps: int
     """As on the wire, headers counted."""
@@ -23,20 +25,25 @@ class Udp:
     """Since the start of the traffic, warm-up included."""
     to_s: float | None = None
     """None: the end."""
+    host: int | None = None
+    """From that one of the flows' hosts; None: from one of its own."""
 
     @classmethod
     def parse(cls, text: str) -> Udp:
-        """Reads "5mbit" or "5mbit@30-50"."""
-        match = re.fullmatch(r"([^@]+)(?:@(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?))?", text)
+        """Reads "5mbit", "5mbit@30-50" or "5mbit@30-50 host=2"."""
+        match = re.fullmatch(
+            r"([^@ ]+)(?:@(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?))?(?: host=(\d+))?", text
+        )
         if not match:
-            raise ScenarioError(f"--udp {text!r}: want RATE or RATE@FROM-TO, in seconds")
+            raise ScenarioError(f"--udp {text!r}: want RATE[@FROM-TO][ host=N], in seconds")
         try:
             rate = parse_rate(match[1])
         except UnitError as error:
             raise ScenarioError(f"--udp {text!r}: {error}") from error
+        host = int(match[4]) if match[4] else None
         if not match[2]:
-            return cls(rate)
-        return cls(rate, float(match[2]), float(match[3]))
+            return cls(rate, host=host)
+        return cls(rate, float(match[2]), float(match[3]), host)
 
     @property
     def interval_ns(self) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from lab.model.hosts import MAX_RECEIVERS
 from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Link, Scenario
 from lab.model.units import format_ms
@@ -27,6 +28,8 @@ TCP_BUFFERS = (
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
+FIRST_RECEIVER = 10
+"""Last octet of the first receiver's address, where there are several."""
 ECT1_MARK = 1
 """SO_MARK of sockets whose data are ECT(1), as lab/guest/traffic/net.c has it."""
 
@@ -50,9 +53,9 @@ class Host:
         """The router's end of its link."""
         return f"r{self.name}" if self.kind else f"r{self.number}"
 
-    def peer(self, *, plain: bool) -> str:
+    def peer(self, *, plain: bool, receiver: int | None = None) -> str:
         """Address of its peer; the plain one is for flows without ECN."""
-        return far_address(self.last_hop, plain=plain)
+        return far_address(self.last_hop, plain=plain, receiver=receiver)
 
 
 @dataclass(frozen=True)
@@ -126,16 +129,42 @@ def behind(scenario: Scenario, hop: int) -> str:
     return "rx" if hop == n_hops(scenario) else router(hop + 1)
 
 
-def far_address(hop: int, *, plain: bool = False) -> str:
-    """Address of what is behind a hop; a second, plain one is for flows without ECN."""
-    return f"10.{LINKS}.{hop - 1}.{3 if plain else 2}"
+def far_address(hop: int, *, plain: bool = False, receiver: int | None = None) -> str:
+    """Address of what is behind a hop; a second, plain one is for flows without ECN.
+
+    `receiver` is the index of one of the scenario's receivers, behind the last hop.
+    """
+    if receiver is None:
+        return f"10.{LINKS}.{hop - 1}.{3 if plain else 2}"
+    first = FIRST_RECEIVER + (MAX_RECEIVERS if plain else 0)
+    return f"10.{LINKS}.{hop - 1}.{first + receiver}"
+
+
+def _more_addresses(scenario: Scenario, hop: int) -> list[str]:
+    """Those behind a hop beside the first: plain ones, and receivers behind the last."""
+    receivers: list[int | None] = [None]
+    if hop == n_hops(scenario):
+        receivers += range(len(scenario.receivers))
+    found = [far_address(hop, receiver=receiver) for receiver in receivers[1:]]
+    if scenario.ecn_mixed:
+        found += [far_address(hop, plain=True, receiver=receiver) for receiver in receivers]
+    return found
+
+
+def udp_host(scenario: Scenario, index: int) -> str:
+    """The name of the host that a UDP stream comes from."""
+    host = scenario.udp[index].host
+    return f"u{index}" if host is None else f"h{host}"
 
 
 def hosts(scenario: Scenario) -> list[Host]:
     """One for each RTT, UDP stream, attacker, class of thin traffic, flow that crosses a router."""
     last = n_hops(scenario)
     found = [Host(f"h{i}", LONG, i, 1, last, rtt) for i, rtt in enumerate(scenario.rtts_ms)]
-    found += [Host(f"u{i}", UDP, i, 1, last, None) for i in range(len(scenario.udp))]
+    found += [
+        Host(udp_host(scenario, i), UDP, i, 1, last, None)
+        for i, stream in enumerate(scenario.udp) if stream.host is None
+    ]
     found += [Host(f"a{i}", SPOOF, i, 1, last, None) for i in range(len(scenario.spoof))]
     found += [
         Host(f"t{thin.kind.number}", THIN, thin.kind.number, 1, last, None)
@@ -181,7 +210,11 @@ def host_lines(scenario: Scenario, host: Host) -> list[str]:
     ecn = " features ecn" if scenario.ecn and host.rtt_ms is not None else ""
     settings = [*_segments(scenario), f"route add default via {there}{ecn}"]
     if scenario.ecn_mixed:
-        settings.append(f"route add {host.peer(plain=True)} via {there}")
+        receivers = range(len(scenario.receivers) if host.kind == LONG else 0)
+        settings += [
+            f"route add {host.peer(plain=True, receiver=receiver)} via {there}"
+            for receiver in (None, *receivers)
+        ]
     lines = [
         f"ip netns add {host.name}",
         f"ip link add {host.port} address {router_mac} netns {router(host.hop)} type veth"
@@ -216,7 +249,7 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
     near, far = router(hop), behind(scenario, hop)
     near_address = f"10.{LINKS}.{hop - 1}.1"
     near_mac, far_mac = (_mac(hop - 1, 255, side) for side in (1, 2))
-    plain = far_address(hop, plain=True)
+    more = _more_addresses(scenario, hop)
     last = far == "rx"
     return [
         *(["ip netns add rx"] if last else router_lines(hop + 1)),
@@ -224,11 +257,10 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
         f" peer name eth0 address {far_mac} netns {far}",
         *_link_up(near, "bot", near_address, far_address(hop), far_mac),
         *([] if last else [f"route add default via {far_address(hop)}"]),
-        *([f"neigh add {plain} lladdr {far_mac} dev bot nud permanent"]
-          if scenario.ecn_mixed else []),
+        *[f"neigh add {address} lladdr {far_mac} dev bot nud permanent" for address in more],
         "END",
         *_link_up(far, "eth0", far_address(hop), near_address, near_mac),
-        *([f"addr add {plain}/24 dev eth0"] if scenario.ecn_mixed else []),
+        *[f"addr add {address}/24 dev eth0" for address in more],
         *(_segments(scenario) if last and scenario.reverse else []),
         f"route add {'default' if last else HOSTS_NET} via {near_address}",
         "END",
@@ -260,6 +292,28 @@ def ect1_lines(scenario: Scenario) -> list[str]:
             " action pedit ex munge ip tos set 0x01 retain 0x03 pipe csum ip4h",
             "END",
         )
+    ]
+
+
+def mark_lines(scenario: Scenario, host: Host) -> list[str]:
+    """Marks what a host sends as it comes to its router, and sets its DSCP (RFC 2474).
+
+    A mark does not cross a link, so it is set behind the one from the host.
+    """
+    actions = []
+    if host.kind == LONG and scenario.marks:
+        actions.append(f"action skbedit mark {scenario.marks[host.number]:#x}")
+    if host.kind == LONG and scenario.dscps:
+        field = scenario.dscps[host.number] << 2
+        actions += [
+            f"action pedit ex munge ip tos set {field:#04x} retain 0xfc", "action csum ip4h",
+        ]  # fmt: skip
+    if not actions:
+        return []
+    rule = f"filter add dev {host.port} ingress prio 1 protocol ip matchall"
+    return [
+        f"tc -n {router(host.hop)} qdisc add dev {host.port} clsact",
+        f"tc -n {router(host.hop)} {rule} {' pipe '.join(actions)}",
     ]
 
 

@@ -29,6 +29,7 @@ from lab.model.scenario import CCS, Scenario
 from lab.net import network
 
 MODULES = ("veth", "sch_htb", "sch_netem")
+MARK_MODULES = ("sch_ingress", "cls_matchall", "act_skbedit", "act_pedit", "act_csum")
 ECT1_MODULES = ("sch_ingress", "cls_fw", "cls_flower", "act_gact", "act_pedit", "act_csum")
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
@@ -40,7 +41,8 @@ def modules(scenario: Scenario) -> list[str]:
     qdiscs = [_QDISC_MODULES.get(kind, f"sch_{kind}") for kind in scenario.qdisc_kinds]
     congestion = [CCS[cc] for cc in scenario.ccs if cc != "reno"]
     ect1 = ECT1_MODULES if scenario.ect1_tcp else ()
-    return [*MODULES, *ect1, *filter(None, qdiscs), *congestion]
+    marks = MARK_MODULES if scenario.marks or scenario.dscps else ()
+    return [*MODULES, *dict.fromkeys([*ect1, *marks]), *filter(None, qdiscs), *congestion]
 
 
 def script(scenario: Scenario) -> str:
@@ -56,6 +58,7 @@ def script(scenario: Scenario) -> str:
         *network.router_lines(1),
         *[line for hop in hops for line in network.hop_lines(scenario, hop)],
         *[line for host in network.hosts(scenario) for line in network.host_lines(scenario, host)],
+        *[line for host in network.hosts(scenario) for line in network.mark_lines(scenario, host)],
         *(network.ect1_lines(scenario) if scenario.ect1_tcp else []),
         *[line for queue in queues for line in network.queue_lines(scenario, queue)],
         '"$LAB/traffic" "$LAB/spec" /tmp/traffic',

@@ -18,6 +18,22 @@ SEND_BUFFER_BYTES = (128 * 1024, 32 * 1024 * 1024)
 QUEUE_ALLOWANCE_MS = 100
 
 
+def _due_share(scenario: Scenario, flow: Flow) -> float:
+    """Of the link, the most that a queue may mean to give it: by flows, or by hosts."""
+    by_flow = 1 / scenario.n_flows
+    if scenario.even:
+        return by_flow
+    if flow.hop or flow.reverse or len(set(scenario.receivers)) > 1:
+        return 1.0
+    weights = dict(zip(scenario.groups, scenario.host_weights, strict=True))
+    own = scenario.groups[flow.host]
+    flows = sum(
+        count for count, group in zip(scenario.host_sessions, scenario.groups, strict=True)
+        if group == own
+    )  # fmt: skip
+    return max(by_flow, weights[own] / sum(weights.values()) / flows)
+
+
 def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
     """Room for the path at ten times the fair share: never what limits a flow.
 
@@ -25,7 +41,7 @@ def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
     kernel doubles it for its own overhead.
     """
     smallest, largest = SEND_BUFFER_BYTES
-    shares = 2 if flow.cc == "bbr" else min(1.0, 10 / scenario.n_flows)
+    shares = 2 if flow.cc == "bbr" else min(1.0, 10 * _due_share(scenario, flow))
     share_bps = scenario.rate_bps * shares
     path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
     return round(min(max(path_bytes, smallest), largest))
@@ -72,8 +88,9 @@ def _commands(scenario: Scenario) -> list[tuple[int, str]]:
     return sorted(timed, key=lambda item: item[0])
 
 
-def _peer(scenario: Scenario, host: Host, index: int) -> str:
-    return host.peer(plain=scenario.ecn_mixed and not scenario.ecn_of(index))
+def _peer(scenario: Scenario, host: Host, index: int, receiver: int | None = None) -> str:
+    plain = scenario.ecn_mixed and not scenario.ecn_of(index)
+    return host.peer(plain=plain, receiver=receiver)
 
 
 def _start_ms(scenario: Scenario, flow: Flow) -> int:
@@ -91,17 +108,31 @@ def _stop_ms(scenario: Scenario, flow: Flow) -> int:
 
 def _flow_line(scenario: Scenario, flow: Flow, host: Host, start_ms: int) -> str:
     return (
-        f"{'reverse' if flow.reverse else 'flow'} {host.name} {_peer(scenario, host, flow.index)}"
+        f"{'reverse' if flow.reverse else 'flow'} {host.name}"
+        f" {_peer(scenario, host, flow.index, flow.receiver)}"
         f" {flow.port} {flow.cc} {start_ms} {_stop_ms(scenario, flow)}"
         f" {send_buffer_bytes(scenario, flow)}"
         f" {flow.hint} {round(flow.hint_factor * 1000)} {int(flow.ect1)}"
     )
 
 
+def _idle_lines(scenario: Scenario, flow: Flow) -> list[str]:
+    """When it has nothing to send, if there are such times."""
+    if scenario.idle is None or flow.hop or flow.reverse or not scenario.idles(flow.host):
+        return []
+    return [f"idle {_ms(scenario.idle.on_s)} {_ms(scenario.idle.off_s)}"]
+
+
+def _short_peer(scenario: Scenario, host: Host, index: int) -> str:
+    """Short flows go to the receivers in turn."""
+    receivers = len(scenario.receivers)
+    return _peer(scenario, host, index, index % receivers if receivers else None)
+
+
 def _short_lines(scenario: Scenario) -> list[str]:
     hosts = [host for host in network.hosts(scenario) if host.kind == network.LONG]
     return [
-        f"short {hosts[arrival.host].name} {_peer(scenario, hosts[arrival.host], index)}"
+        f"short {hosts[arrival.host].name} {_short_peer(scenario, hosts[arrival.host], index)}"
         f" {scenario.background_cc_of(index)} {arrival.at_ms} {arrival.size_bytes}"
         f" {scenario.hint_of(index)} {int(scenario.short_ect1(index))}"
         for index, arrival in enumerate(scenario.short_flows)
@@ -111,7 +142,8 @@ def _short_lines(scenario: Scenario) -> list[str]:
 def _udp_lines(scenario: Scenario) -> list[str]:
     address = network.far_address(network.n_hops(scenario))
     return [
-        f"udp u{index} {address} {UDP_PORT + index} {stream.interval_ns}"
+        f"udp {network.udp_host(scenario, index)} {address} {UDP_PORT + index}"
+        f" {stream.interval_ns}"
         f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"
         f" {int(scenario.ect1.udp)}"
         for index, stream in enumerate(scenario.udp)
@@ -150,14 +182,14 @@ def spec(scenario: Scenario) -> str:
         "receiver rx",
         f"measure {_ms(scenario.warmup_s)} {_ms(scenario.total_s)}",
         *[f"phase {_ms(phase.from_s)}" for phase in scenario.phases[1:]],
-        f"sample {scenario.sample_ms}",
+        f"sample {scenario.samples_ms}",
         *[f"at {at_ms} {command}" for at_ms, command in _commands(scenario)],
     ]
     for flow in scenario.all_flows:
         host = found[network.CROSS if flow.hop else network.LONG, flow.host]
         lines.append(f"receiver {network.behind(scenario, host.last_hop)}")
         start_ms = _start_ms(scenario, flow) + spread.randrange(START_SPREAD_MS)
-        lines.append(_flow_line(scenario, flow, host, start_ms))
+        lines += [_flow_line(scenario, flow, host, start_ms), *_idle_lines(scenario, flow)]
     lines.append("receiver rx")
     lines += _udp_lines(scenario)
     lines += _spoof_lines(scenario)

@@ -15,6 +15,7 @@ from lab.output.looks import FEATURED, look
 from lab.results import share
 from lab.results.result import Result
 
+HOSTS_HEAD = ("of hosts", "within")
 HEAD = ("", "Jain", "max/min", "utilisation", "sojourn", "p95", "marks", "drops")
 
 FIGURE_INCHES = (9, 5.5)
@@ -49,11 +50,12 @@ def load(path: Path) -> list[Run]:
         raise ReportError(f"{path}: not a result: {error!r}") from error
 
 
-def _cells(run: Run) -> tuple[str, ...]:
+def _cells(run: Run, *, hosts: bool) -> tuple[str, ...]:
     r = run.result
     return (
         run.label,
         f"{r.jain:.3f}",
+        *([f"{r.host_jain:.4f}", f"{r.within_jain:.3f}"] if hosts else []),
         f"{r.max_min_ratio:.2f}" if r.max_min_ratio else "inf",
         f"{r.utilisation:.1%}",
         f"{r.sojourn_ms.mean:.1f} ms",
@@ -64,8 +66,10 @@ def _cells(run: Run) -> tuple[str, ...]:
 
 
 def table(runs: Sequence[Run]) -> str:
-    """One line per run."""
-    head, *lines = text_table.aligned([HEAD, *map(_cells, runs)])
+    """One line per run; hosts are told of where they are not flows."""
+    hosts = any(run.result.hosts_differ for run in runs)
+    titles = (*HEAD[:2], *(HOSTS_HEAD if hosts else ()), *HEAD[2:])
+    head, *lines = text_table.aligned([titles, *(_cells(run, hosts=hosts) for run in runs)])
     return "\n".join([head, "-" * len(head), *lines])
 
 

@@ -20,6 +20,8 @@ from lab.model.thin import Thin, ThinResult
 from lab.model.udp import UdpResult, frames_mbps
 from lab.model.wire import expansion, headers
 from lab.net import network
+from lab.results import hosts as hosts_of
+from lab.results.hosts import HostResult, jain
 from lab.results.readings import QueueReadings, QueueResult, ResultError, Sojourn, sections
 
 RATE_SLACK = 1.02
@@ -28,7 +30,7 @@ STARVED_MAX = 0.2
 """A receiver with many holes to keep may briefly close its window: up to 7 % seen."""
 
 
-DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio", "drop_rate")
+DERIVED = ("tcp_share", "min_phase_utilisation", "max_class_ratio", "drop_rate", "host_due")
 """Figures that follow from the others, in the JSON for its readers."""
 
 
@@ -116,6 +118,30 @@ class Result:
     """Flows the other way."""
     queues: list[QueueResult] = field(default_factory=list)
     """All bottlenecks; the figures above are of those that the flows cross."""
+    hosts: list[HostResult] = field(default_factory=list)
+    """Or subscribers, where hosts are theirs."""
+    host_jain: float = math.nan
+    """Of their goodput divided by their weights (lab/results/hosts.py)."""
+    within_jain: float = math.nan
+    """Of the flows of one host, the worst."""
+    host_error: float = math.nan
+    """How far the worst host's share is from the mean, relative to it."""
+    receiver_jain: float | None = None
+    """Of the addresses of the receivers' side; None if there is one."""
+
+    @property
+    def host_due(self) -> float:
+        """What the worst-off host has, to its weighted max-min fair share; UDP beside it asks
+        for what it sends."""
+        known = [host.of_due for host in self.hosts if not math.isnan(host.of_due)]
+        return min(known, default=math.nan)
+
+    @property
+    def hosts_differ(self) -> bool:
+        """Whether by hosts means anything else than by flows."""
+        if self.receiver_jain is not None:
+            return True
+        return any(h.flows != 1 or h.weight != 1 or h.udp_mbps for h in self.hosts)
 
     @property
     def tcp_share(self) -> float:
@@ -166,14 +192,9 @@ class Result:
 
 _LISTS: dict[str, type] = {
     "flows": FlowResult, "cross": FlowResult, "reverse": FlowResult, "phases": PhaseResult,
-    "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult, "ecn_classes": EcnResult,
+    "hosts": HostResult, "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult,
+    "ecn_classes": EcnResult,
 }  # fmt: skip
-
-
-def jain(values: list[float]) -> float:
-    """Jain's fairness index: 1 = all equal, 1/n = one has all."""
-    squares = sum(v * v for v in values)
-    return sum(values) ** 2 / (len(values) * squares) if squares else 0.0
 
 
 def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float) -> FlowResult:
@@ -399,6 +420,10 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     others_mbps = sum(stream.delivered_mbps for stream in udp) + thin_mbps
     others_mbps += short.wire_mbps if short else 0
     goodputs = [flow.goodput_mbps for flow in flows]
+    of_hosts = hosts_of.compute(
+        scenario, readings, traffic["samples"], goodputs, [flow.wire_mbps for flow in flows],
+        udp, seconds,
+    )  # fmt: skip
     result = Result(
         label=scenario.qdisc,
         jain=jain(goodputs),
@@ -432,6 +457,11 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         cross=bulk[n_long:n_forward],
         reverse=bulk[n_forward:],
         queues=queues,
+        hosts=of_hosts.hosts,
+        host_jain=of_hosts.jain,
+        within_jain=of_hosts.within,
+        host_error=of_hosts.error,
+        receiver_jain=None if math.isnan(of_hosts.receivers_jain) else of_hosts.receivers_jain,
     )
     _check(result, scenario, of_queues)
     return result

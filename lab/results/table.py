@@ -64,6 +64,7 @@ class Row:
     flows: int
     rtts: str
     sessions: int
+    """Flows of each host; 0 if they differ."""
     rate: str
     ecn: str
     gso: str
@@ -128,6 +129,18 @@ class Row:
     ect1_share: float = math.nan
     """Of those that send as ECT(1) without being entitled to: the rate of the best-off, to its
     max-min fair share; nan if there are none."""
+    host_jain: float = math.nan
+    """Of the hosts' or subscribers' goodput, divided by their weights."""
+    within_jain: float = math.nan
+    """Of the flows of one of them, the worst."""
+    host_error: float = math.nan
+    """How far the share of the worst of them is from the mean, to the mean."""
+    host_due: float = math.nan
+    """What the worst-off of them has, to its weighted max-min fair share beside UDP."""
+    receiver_jain: float = math.nan
+    """Of the addresses of the receivers' side; nan if there is one."""
+    host_goodputs_mbps: str = ""
+    """Of each host or subscriber, separated by semicolons."""
 
     voip_p99_ms = _p99_of(Kind.VOIP)
     game_p99_ms = _p99_of(Kind.GAME)
@@ -207,6 +220,11 @@ class Row:
         return _numbers(self.goodputs_mbps)
 
     @property
+    def host_goodputs(self) -> list[float]:
+        """Of each host or subscriber, Mbit/s."""
+        return _numbers(self.host_goodputs_mbps)
+
+    @property
     def cross_goodputs(self) -> list[float]:
         """Of each that crosses one router only."""
         return _numbers(self.cross_goodputs_mbps)
@@ -233,6 +251,7 @@ METRICS = (
     "voip_p99_ms", "game_p99_ms", "dns_p99_ms", "ping_p99_ms",
     "l4s_mean_ms", "l4s_p99_ms", "classic_mean_ms", "classic_p99_ms",
     "scalable_share", "share_error", "ect1_share",
+    "host_jain", "within_jain", "host_error", "host_due", "receiver_jain",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""

@@ -30,6 +30,8 @@ class Around:
     script: Path
     args: Sequence[str] = ()
     files: Mapping[str, Path] = field(default_factory=dict)
+    modules: Sequence[str] = ()
+    """That it needs beside the scenario's: of this project, or with a tc plugin of ours."""
 
     def wrap(self, job: GuestJob) -> GuestJob:
         """The job with that script around it."""
@@ -88,13 +90,14 @@ def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = 
                  progress: Progress | None = None, timeout_s: float = 3600.0,
                  builds: Mapping[str, Path] = {}) -> GuestOutput:  # fmt: skip
     """Runs a scenario, with what goes on around it; returns the guest's output."""
-    names = module_names(scenario)
+    more = around.modules if around else ()
+    names = [*module_names(scenario), *(name for name in more if name in build.MODULE_SOURCES)]
     with tempfile.TemporaryDirectory(prefix="zrtt-run-") as folder:
         script, traffic = Path(folder) / "script", Path(folder) / "spec"
         script.write_text(topology.script(scenario))
         traffic.write_text(traffic_spec.spec(scenario))
         files = {"traffic": build.traffic(), "spec": traffic}
-        for name in plugin_names(scenario):
+        for name in (*plugin_names(scenario), *more):
             files.update(build.tc_plugin(name))
         job = GuestJob(
             script=script,

@@ -18,12 +18,12 @@ from lab.engines.job import GuestError
 from lab.engines.select import get_engine
 from lab.host.progress import Bar
 from lab.kernels.kernel import Kernel, KernelError
-from lab.model import churn, ect1, spoof, thin, udp, wire
+from lab.model import churn, ect1, max_min, spoof, thin, udp, wire
+from lab.model import hosts as hosts_model
 from lab.model.grid import Point
-from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
 from lab.net import topology, traffic_spec
-from lab.results import readings, result
+from lab.results import dues, hosts, moments, readings, result
 from lab.results.result import FlowResult, Result, ResultError
 from lab.results.table import Row, Table
 from lab.runs import runner
@@ -73,7 +73,10 @@ class RealGuests:
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + traffic_spec.spec(scenario).encode())
-        for module in (result, readings, churn, ect1, spoof, thin, udp, wire):
+        for module in (
+            result, readings, hosts, dues, hosts_model, max_min, moments, churn, ect1, spoof, thin,
+            udp, wire,
+        ):  # fmt: skip
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
@@ -106,7 +109,7 @@ def _liar_share(scenario: Scenario, done: Result) -> float:
 def _ect1_share(scenario: Scenario, done: Result) -> float:
     """Of those that are there all the time; short flows and thin traffic claim nothing."""
     demands = [stream.rate_mbps for stream in done.udp]
-    *of_udp, of_flow = max_min(done.rate_mbps, [*demands, *[math.inf] * len(done.flows)])[
+    *of_udp, of_flow = max_min.max_min(done.rate_mbps, [*demands, *[math.inf] * len(done.flows)])[
         : len(demands) + 1
     ]
     shares = [done.flows[f.index].wire_mbps / of_flow for f in scenario.flows if f.lies]
@@ -176,6 +179,12 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         thin=";".join(thin.packed() for thin in done.thin),
         ecn_classes=";".join(ecn.packed() for ecn in done.ecn_classes),
         ect1_share=_ect1_share(point.scenario, done),
+        host_jain=done.host_jain,
+        within_jain=done.within_jain,
+        host_error=done.host_error,
+        host_due=done.host_due,
+        receiver_jain=math.nan if done.receiver_jain is None else done.receiver_jain,
+        host_goodputs_mbps=";".join(f"{host.goodput_mbps:.6g}" for host in done.hosts),
     )
 
 

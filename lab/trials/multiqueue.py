@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Measures fairness on a device with two queues, each with a qdisc of its own.
+"""Measures fairness on a device with several queues, each with a qdisc of its own.
 
-The queues are served in turn, packet by packet, by one link, as the transmit queues of
-a NIC are; here DRR does so. All packets of a flow take the same queue.
+One link serves the queues in turn, packet by packet, as the transmit queues of a NIC are
+(lab/kmod/mqlink.c). Or the qdiscs shape to its rate. All packets of a flow take the same queue.
 """
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -17,24 +18,37 @@ from lab.results.result import Result, jain
 from lab.runs import runner
 from lab.toolchain import build
 
-SCRIPT = build.REPO / "lab" / "guest" / "multiqueue.sh"
+SCRIPT = build.REPO / "lab" / "guest" / "queues.sh"
 RATE_BPS = 20_000_000
 RTTS = "20ms..400ms/20"
 FLOWS = 20
+FOUR = (2, 4, 5, 9)
+"""What a hash may make of the flows: how many are in each of four queues."""
+WITH_CHILDREN = ("cake_mq",)
+"""Qdiscs that take the place of mq."""
+MODULES = {"zrtt": "sch_zrtt", "cake_mq": "sch_cake_mq"}
+"""Of qdiscs, those that runner.Around is to be told."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which flows take the second queue."""
+    """Which queue each flow takes, from 1 on."""
 
     name: str
-    second: tuple[int, ...]
+    queue_of: tuple[int, ...]
 
     @property
     def groups(self) -> list[list[int]]:
-        """The flows of each queue; without a second one, all are in one."""
-        first = [flow for flow in range(FLOWS) if flow not in self.second]
-        return [first, list(self.second)] if self.second else [first]
+        """The flows of each queue that has some."""
+        return [
+            [flow for flow, its in enumerate(self.queue_of) if its == queue]
+            for queue in sorted(set(self.queue_of))
+        ]
+
+    @property
+    def queues(self) -> int:
+        """Of the device: two or more."""
+        return max(2, *self.queue_of)
 
 
 @dataclass(frozen=True)
@@ -56,47 +70,68 @@ class Shared:
         return [jain(group) for group in self.goodputs]
 
     @property
-    def share(self) -> float:
-        """Of the first queue."""
-        return sum(self.goodputs[0]) / self.result.goodput_mbps
+    def shares(self) -> list[float]:
+        """Of each queue."""
+        return [sum(group) / self.result.goodput_mbps for group in self.goodputs]
+
+
+def four(seed: int) -> Layout:
+    """Four queues, with flows of all RTTs in each."""
+    queue_of = [queue for queue, flows in enumerate(FOUR, 1) for _ in range(flows)]
+    random.Random(seed).shuffle(queue_of)
+    return Layout(f"four queues, seed {seed}", tuple(queue_of))
 
 
 def layouts(seed: int) -> list[Layout]:
     """One queue, both kinds of halves, and what a hash may make of the flows."""
     chance = random.Random(seed)
-    hashed = tuple(flow for flow in range(FLOWS) if chance.random() < 0.5)
+    hashed = tuple(1 if chance.random() >= 0.5 else 2 for _ in range(FLOWS))
     return [
-        Layout("one queue", ()),
-        Layout("RTTs in turn", tuple(range(1, FLOWS, 2))),
-        Layout("short and long RTTs", tuple(range(FLOWS // 2, FLOWS))),
+        Layout("one queue", (1,) * FLOWS),
+        Layout("RTTs in turn", (1, 2) * (FLOWS // 2)),
+        Layout("short and long RTTs", (1,) * (FLOWS // 2) + (2,) * (FLOWS // 2)),
         Layout(f"by a hash, seed {seed}", hashed),
+        four(seed),
     ]
 
 
-def run(qdisc: str, layout: Layout, seed: int, progress: Progress | None = None) -> Shared:
-    """Runs a layout. Raises what runner.run() raises."""
+def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
+    """The device, and what is to be loaded for it."""
+    kind = qdisc.split()[0]
+    words = f"{qdisc} bandwidth {RATE_BPS}bit" if shape else qdisc
+    device = ["ifb" if shape else "mqlink", str(RATE_BPS), str(layout.queues)]
+    place = "root" if kind in WITH_CHILDREN else "each"
+    return runner.Around(
+        SCRIPT,
+        [*device, place, words, *map(str, layout.queue_of)],
+        modules=["mqlink", *(MODULES[name] for name in MODULES if name == kind)],
+    )
+
+
+def run(qdisc: str, layout: Layout, seed: int, *, shape: bool = False,
+        progress: Progress | None = None) -> Shared:  # fmt: skip
+    """Runs a layout; the qdiscs shape, or the link has a rate. Raises what runner.run() raises."""
     scenario = Scenario(
-        kernel="uml", qdisc=qdisc, rate_bps=RATE_BPS, rtts_ms=parse_rtts(RTTS), seed=seed
-    ).check()
-    around = None
-    if layout.second:
-        around = runner.Around(SCRIPT, [qdisc, *map(str, layout.second)])
+        kernel="uml", qdisc="pfifo limit 100000", rate_bps=RATE_BPS, rtts_ms=parse_rtts(RTTS),
+        seed=seed,
+    ).check()  # fmt: skip
+    around = _around(qdisc, layout, shape=shape)
     return Shared(layout, runner.run(scenario, around=around, progress=progress))
 
 
 def lines(shared: Sequence[Shared]) -> list[tuple[str, ...]]:
     """A table."""
-    head = ("", "flows", "Jain", "within each queue", "first queue's share", "sojourn p95")
+    head = ("", "flows", "Jain", "within each queue", "shares of the queues", "utilisation")
     return [
         head,
         *(
             (
                 one.layout.name,
-                " + ".join(str(len(group)) for group in one.layout.groups),
-                f"{one.result.jain:.3f}",
+                " + ".join(str(n) for _, n in sorted(Counter(one.layout.queue_of).items())),
+                f"{one.result.jain:.4f}",
                 ", ".join(f"{value:.3f}" for value in one.jains),
-                f"{one.share:.1%}",
-                f"{one.result.sojourn_ms.p95:.1f} ms",
+                " + ".join(f"{share:.1%}" for share in one.shares),
+                f"{one.result.utilisation:.1%}",
             )
             for one in shared
         ),

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.engines.job import GuestOutput
+from lab.model import grid
 from lab.model.ports import meter_class
 from lab.model.scenario import Scenario
 from lab.net import network
 from lab.results.result import Result, compute
+from lab.results.table import Row
+from lab.runs import sweep
 
 MSS = 1448
 
@@ -22,9 +25,11 @@ def flow_bytes(mbps: float, seconds: float) -> int:
 
 
 def reading(at_s: float, flows: Sequence[int], udp: Sequence[Sequence[int]] = (),
-            short: int = 0) -> dict[str, Any]:  # fmt: skip
-    """What all had received by then: bytes of flows; frames of UDP sent and received."""
-    return {"ms": round(at_s * 1000), "flows": list(flows), "udp": list(udp), "short": short}
+            short: Sequence[int] = (0,)) -> dict[str, Any]:  # fmt: skip
+    """What all had received by then: bytes of flows; frames of UDP sent and received; bytes of
+    the short flows of each host."""
+    return {"ms": round(at_s * 1000), "flows": list(flows), "udp": list(udp),
+            "short": sum(short), "short_of": list(short)}  # fmt: skip
 
 
 def _of_flow(received: int, ecn: bool) -> dict[str, Any]:
@@ -91,3 +96,11 @@ def result_of(scenario: Scenario, traffic: dict[str, Any], *sent_mbps: float,
         rc=0, result="".join(parts), console="", wall_s=1.0, cpu_s=1.0, reruns=0
     )  # fmt: skip
     return compute(scenario, output, "release", "clock", "command")
+
+
+def row_of(options: Mapping[str, Any], result: Result) -> Row:
+    """A sweep's row of a result, whose cell says so."""
+    given = {"cc": "cubic", "rtts": "20ms,40ms", "rate": "20mbit", "ecn": "on", "gso": "off",
+             "hint": "none", **options}  # fmt: skip
+    fields = {k: v for name in given for k, v in grid.FIELDS[name](given[name]).items()}
+    return sweep._row(grid.Point("s", "c", "q", given, Scenario(**fields)), result, "")

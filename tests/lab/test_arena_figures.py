@@ -303,7 +303,10 @@ def test_classes(ten: list[Bout]) -> None:
         numbers = [one.scenario for name in group for one in classes.get(name, [])]
         assert sorted(numbers) == list(range(1, 11))
     words = {"zrtt": "zrtt"}
-    many = [one for l4s in (False, True) for one in plan(1, range(1, 120), words, "uml", l4s=l4s)]
+    many = [
+        one for kind in ({}, {"l4s": True}, {"hosts": True})
+        for one in plan(1, range(1, 120), words, "uml", **kind)
+    ]  # fmt: skip
     bouts = [Bout(one, {"zrtt": figures(one.drawn.number, "zrtt")}) for one in many]
     assert set(by_class(bouts, "zrtt")) == set(CLASSES)
     slow = {one.scenario for one in by_class(bouts, "zrtt")["below 5 Mbit/s"]}

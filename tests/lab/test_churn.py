@@ -102,8 +102,8 @@ def test_result() -> None:
         rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, churn=Churn.parse("load=25% size=1MB")
     )
     late = [flow.at_ms >= 10_000 for flow in scenario.short_flows]
-    end = reading(30, [flow_bytes(10, 20)], short=5 + flow_bytes(4, 20))
-    traffic = traffic_of(scenario, [reading(10, [0], short=5), end])
+    end = reading(30, [flow_bytes(10, 20)], short=[5 + flow_bytes(4, 20)])
+    traffic = traffic_of(scenario, [reading(10, [0], short=[5]), end])
     shorts = [[flow.at_ms, flow.at_ms + 700] for flow in scenario.short_flows]
     shorts[-1][1] = -1
     traffic["shorts"] = shorts

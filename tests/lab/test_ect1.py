@@ -10,10 +10,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from measured import flow_bytes, reading, result_of, traffic_of
+from measured import flow_bytes, reading, result_of, row_of, traffic_of
 
 from lab.engines.select import get_engine
-from lab.model import grid
 from lab.model.churn import Churn
 from lab.model.ect1 import EcnClass, EcnResult, Ect1
 from lab.model.ports import FIRST_PORT, UDP_PORT
@@ -22,7 +21,7 @@ from lab.model.udp import Udp
 from lab.net import network, topology, traffic_spec
 from lab.results import summary, table
 from lab.results.result import Result, ResultError, compute
-from lab.runs import runner, sweep
+from lab.runs import runner
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = Path(__file__).parent / "guest"
@@ -159,16 +158,12 @@ def test_ect1_flow_without_ecn_does_not_add_up() -> None:
         result_of(FLOWS, traffic, 9.7, ecn=[BOTH])
 
 
-def _row(options: dict[str, object], result: Result) -> table.Row:
-    given = {"cc": "prague,cubic", "rtts": "20ms,40ms", "rate": "20mbit", "ecn": "on", "gso": "off",
-             "hint": "packet", **options}  # fmt: skip
-    fields = {k: v for name in given for k, v in grid.FIELDS[name](given[name]).items()}
-    return sweep._row(grid.Point("s", "c", "q", given, Scenario(**fields)), result, "")
+CELL = {"cc": "prague,cubic", "hint": "packet"}
 
 
 def test_table_has_each_class(tmp_path: Path) -> None:
     with table.opened(tmp_path / "t.csv") as rows:
-        rows.append(_row({}, _result(BOTH)))
+        rows.append(row_of(CELL, _result(BOTH)))
     (row,) = table.load(tmp_path / "t.csv")
     assert (row.l4s_mean_ms, row.l4s_p99_ms) == (0.15, 1.5)
     assert (row.classic_mean_ms, row.classic_p99_ms) == (2.0, 20.0)
@@ -182,13 +177,13 @@ def test_table_has_each_class(tmp_path: Path) -> None:
 def test_share_of_liars_is_that_of_their_due() -> None:
     """Of 20 Mbit/s, UDP of 5 is due 5, of 15 a third; each flow is due what is left of it."""
     for rate_mbps, due_mbps, flow_mbps in ((5, 5.0, 7.5), (15, 20 / 3, 20 / 3)):
-        lying = {"udp": [f"{rate_mbps}mbit"], "ect1": "udp"}
+        lying = {**CELL, "udp": [f"{rate_mbps}mbit"], "ect1": "udp"}
         scenario = replace(FLOWS, udp=(Udp.parse(f"{rate_mbps}mbit"),), ect1=Ect1.parse("udp"))
         result = _result(BOTH, scenario=scenario)
         (stream,) = result.udp
-        assert _row(lying, result).ect1_share == pytest.approx(stream.delivered_mbps / due_mbps)
+        assert row_of(lying, result).ect1_share == pytest.approx(stream.delivered_mbps / due_mbps)
         cubic = result.flows[1].wire_mbps
-        assert _row({**lying, "ect1": "1"}, result).ect1_share == pytest.approx(cubic / flow_mbps)
+        assert row_of({**lying, "ect1": "1"}, result).ect1_share == pytest.approx(cubic / flow_mbps)
 
 
 # In a guest

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.model.churn import Churn
+from lab.model.hosts import Idle
 from lab.model.scenario import Scenario, Step
 from lab.model.spoof import Spoof
 from lab.model.thin import parse_thin
@@ -46,6 +47,14 @@ def test_all_is_read(tmp_path: Path) -> None:
     assert start(tmp_path, SPEC).returncode == 1
 
 
+def test_idle_times_are_read(tmp_path: Path) -> None:
+    """It fails later, too."""
+    idle = spec.spec(Scenario(rtts_ms=(20.0, 40.0), idle=Idle(1, 30.0, 20.0)).check())
+    assert "\nidle 30000 20000\n" in idle
+    assert start(tmp_path, idle).returncode == 1
+    assert "no flow" in complaint(tmp_path, f"receiver rx\nidle 30000 20000\n{idle}")
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
@@ -61,6 +70,9 @@ def test_all_is_read(tmp_path: Path) -> None:
         ("spoof a0 5001 rst 0 5000 6000 0", "unknown kind of packet rst"),
         ("spoof a0 5001 data -1 5000 6000 0", "bad interval"),
         ("spoof a0 5001 syn 0 5000 6000", "bad line"),
+        ("idle 30000", "bad line"),
+        ("idle 0 20000", "no time"),
+        ("idle 30000 0", "no time"),
         ("short h0 10.255.0.2 cubic 79999 0 none 0", "nothing to send"),
         ("short h0 10.255.0.2 cubic 1 10 none 0", "short flows out of order"),
         ("phase 100", "readings out of order"),

@@ -79,6 +79,10 @@ static unsigned int flows = 1;
 module_param(flows, uint, 0444);
 MODULE_PARM_DESC(flows, "number of flows, 1..2^24 (1)");
 
+static unsigned int receivers = QBENCH_RECEIVERS_MAX;
+module_param(receivers, uint, 0444);
+MODULE_PARM_DESC(receivers, "addresses that the flows go to in turn, and marks of their packets, 1..2^17 (2^17)");
+
 static unsigned int backlog = 50;
 module_param(backlog, uint, 0444);
 MODULE_PARM_DESC(backlog, "packets kept in the queue, 0..100000 (50)");
@@ -280,7 +284,7 @@ static void qbench_write_ipv4(struct sk_buff *skb, u32 flow)
 		.ttl = 64,
 		.protocol = IPPROTO_TCP,
 		.saddr = htonl(QBENCH_SENDERS + flow),
-		.daddr = htonl(QBENCH_RECEIVERS + flow % QBENCH_RECEIVERS_MAX),
+		.daddr = htonl(QBENCH_RECEIVERS + flow % receivers),
 	};
 	if (hint)
 		zrtt_hint_build_ipv4((u8 *)(iph + 1), ZRTT_HINT_IPV4_TYPE,
@@ -300,7 +304,7 @@ static void qbench_write_ipv6(struct sk_buff *skb, u32 flow)
 	iph->hop_limit = 64;
 	ipv6_addr_set(&iph->saddr, htonl(QBENCH_SENDERS6), 0, 0, htonl(flow));
 	ipv6_addr_set(&iph->daddr, htonl(QBENCH_RECEIVERS6), 0, 0,
-		      htonl(flow % QBENCH_RECEIVERS_MAX));
+		      htonl(flow % receivers));
 }
 
 /* Headers of a packet of @flow, whatever was there before. */
@@ -349,6 +353,7 @@ static struct sk_buff *qbench_packet(struct qbench *b, u32 flow)
 	qdisc_skb_cb(skb)->pkt_len = skb->len;
 	qdisc_set_pkt_segs(skb, 1);
 	skb->tstamp = 0;
+	skb->mark = 1 + flow % receivers;
 	qbench_write_headers(b->shape, skb, flow);
 	if (hash)
 		skb_set_hash(skb, hash_32(flow + 1, 32), PKT_HASH_TYPE_L4);
@@ -583,6 +588,10 @@ static int qbench_check(const struct qbench_shape *of)
 	}
 	if (!flows || flows > QBENCH_FLOWS_MAX) {
 		pr_err("qbench: flows must be 1 to %u\n", QBENCH_FLOWS_MAX);
+		return -EINVAL;
+	}
+	if (!receivers || receivers > QBENCH_RECEIVERS_MAX) {
+		pr_err("qbench: receivers must be 1 to %u\n", QBENCH_RECEIVERS_MAX);
 		return -EINVAL;
 	}
 	if (backlog > QBENCH_BACKLOG_MAX) {

@@ -22,6 +22,7 @@
 #define MAX_FLOWS		4096
 #define SEND_CHUNK_BYTES	(256 * 1024)
 #define RCVLOWAT_BYTES		(64 * 1024)
+#define NOTSENT_BYTES		(16 * 1024)	/* what an idle flow still sends */
 #define LOOK_MS			100
 
 struct reading {
@@ -47,6 +48,9 @@ struct flow {
 	int ect1;
 	bool started, stopped;
 	int listener, sender, receiver;	/* -1: not open */
+	int64_t on_ms, off_ms;		/* 0: it always has something to send */
+	int64_t turn_ms;		/* when it goes idle or comes back */
+	bool idle;
 	int64_t look_ms;
 	uint64_t limited_us;		/* by a buffer */
 	uint64_t starved_us;		/* of it, not by the path */
@@ -81,9 +85,27 @@ bool flow_parse(const char *line, const char *receiver)
 	f->hint.mode = hint_mode_of(mode);
 	f->hint.next_ms = NEVER;
 	f->look_ms = f->start_ms;
+	f->turn_ms = NEVER;
 	snprintf(f->receiver_netns, NAME_LEN, "%s", receiver);
 	f->listener = f->sender = f->receiver = -1;
 	n_flows++;
+	return true;
+}
+
+/* idle ON OFF: the flow of the line above has nothing to send at times */
+bool flow_parse_idle(const char *line)
+{
+	int64_t on_ms, off_ms;
+	struct flow *f;
+
+	if (sscanf(line, "idle %" SCNd64 " %" SCNd64, &on_ms, &off_ms) != 2)
+		return false;
+	if (!n_flows || on_ms < 1 || off_ms < 1)
+		errx(2, "no flow, or no time: %s", line);
+	f = &flows[n_flows - 1];
+	f->on_ms = on_ms;
+	f->off_ms = off_ms;
+	f->turn_ms = on_ms;
 	return true;
 }
 
@@ -102,7 +124,11 @@ static void prepare_end(const struct flow *f, int fd)
 
 static void prepare_sender(const struct flow *f, int fd)
 {
+	int notsent = NOTSENT_BYTES;
+
 	set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, &f->sndbuf_bytes, sizeof(f->sndbuf_bytes));
+	if (f->on_ms)
+		set_option(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &notsent, sizeof(notsent));
 }
 
 static void open_listener(struct flow *f)
@@ -131,7 +157,7 @@ void flow_open(void)
 static void begin_sending(struct flow *f, int fd)
 {
 	f->sender = fd;
-	watch(fd, ROLE_FLOW_SENDER, f - flows, EPOLLOUT);
+	watch(fd, ROLE_FLOW_SENDER, f - flows, f->idle ? 0 : EPOLLOUT);
 	hint_start(&f->hint, f->start_ms);
 }
 
@@ -274,6 +300,14 @@ static void stop_flow(struct flow *f)
 	f->sender = -1;
 }
 
+static void turn(struct flow *f)
+{
+	f->idle = !f->idle;
+	f->turn_ms += f->idle ? f->off_ms : f->on_ms;
+	if (f->sender >= 0)
+		watch_other(f->sender, ROLE_FLOW_SENDER, f - flows, f->idle ? 0 : EPOLLOUT);
+}
+
 int64_t flow_tend(int64_t now)
 {
 	int64_t next = NEVER;
@@ -287,13 +321,15 @@ int64_t flow_tend(int64_t now)
 			start_flow(f);
 		if (!f->stopped && now >= f->stop_ms)
 			stop_flow(f);
+		if (now >= f->turn_ms)
+			turn(f);
 		if (now >= f->hint.next_ms)
 			hint_tend(&f->hint, f->sender, now);
 		if (now >= f->look_ms) {
 			look(f, &info);
 			f->look_ms = now + LOOK_MS;
 		}
-		next = min64(next, min64(f->hint.next_ms, f->look_ms));
+		next = min64(next, min64(f->hint.next_ms, min64(f->look_ms, f->turn_ms)));
 		if (!f->stopped)
 			next = min64(next, f->stop_ms);
 	}

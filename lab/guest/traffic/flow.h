@@ -11,6 +11,7 @@
 #include "net.h"
 
 bool flow_parse(const char *line, const char *receiver);
+bool flow_parse_idle(const char *line);
 int flow_count(void);
 void flow_open(void);
 int64_t flow_tend(int64_t now);

@@ -5,6 +5,7 @@
  * then been received and acknowledged.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,6 +20,8 @@
 #define BACKLOG			4096
 #define SEND_CHUNK_BYTES	(256 * 1024)
 #define GROWTH			256	/* of the array, in flows */
+#define MAX_HOSTS		256
+#define FD_BITS			24	/* of an event's index; the rest is the host */
 
 struct short_flow {
 	char netns[NAME_LEN];
@@ -39,6 +42,8 @@ static int server_port;
 static char server_netns[NAME_LEN];
 static int listener;
 static uint64_t bytes_received;
+static uint64_t bytes_of[MAX_HOSTS];
+static int n_hosts;		/* from the first to the last of whom anything came */
 static const char chunk[SEND_CHUNK_BYTES];
 
 /* server PORT */
@@ -137,24 +142,41 @@ static void serve(struct short_flow *s, int64_t now)
 	send_rest(s);
 }
 
+/* Host N has the address 10.0.N.2 (lab/net/network.py). */
+static uint32_t host_number(const struct sockaddr_in *peer)
+{
+	return ntohl(peer->sin_addr.s_addr) >> 8 & (MAX_HOSTS - 1);
+}
+
 static void accept_all(void)
 {
+	struct sockaddr_in peer;
+	socklen_t len = sizeof(peer);
+	uint32_t host;
 	int fd;
 
-	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-		watch(fd, ROLE_SHORT_RECEIVER, fd, EPOLLIN);
+	while ((fd = accept4(listener, (struct sockaddr *)&peer, &len,
+			     SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0) {
+		host = host_number(&peer);
+		if (host >= (uint32_t)n_hosts)
+			n_hosts = host + 1;
+		watch(fd, ROLE_SHORT_RECEIVER, host << FD_BITS | fd, EPOLLIN);
+		len = sizeof(peer);
+	}
 	if (errno != EAGAIN)
 		err(1, "accept of a short flow");
 }
 
-static void discard(int fd)
+static void discard(uint32_t host, int fd)
 {
 	ssize_t got = recv(fd, NULL, 1 << 30, MSG_TRUNC);
 
 	if (got < 0 && errno != EAGAIN)
 		err(1, "recv of a short flow");
-	if (got > 0)
+	if (got > 0) {
 		bytes_received += got;
+		bytes_of[host] += got;
+	}
 	if (!got)
 		close(fd);
 }
@@ -166,7 +188,7 @@ void short_dispatch(enum role role, uint32_t index, int64_t now)
 	else if (role == ROLE_SHORT_SENDER)
 		serve(&shorts[index], now);
 	else
-		discard(index);
+		discard(index >> FD_BITS, index & ((1 << FD_BITS) - 1));
 }
 
 int64_t short_tend(int64_t now)
@@ -180,6 +202,14 @@ int64_t short_tend(int64_t now)
 void short_print_bytes(FILE *out)
 {
 	fprintf(out, "%" PRIu64, bytes_received);
+}
+
+void short_print_bytes_of_hosts(FILE *out)
+{
+	int i;
+
+	for (i = 0; i < n_hosts; i++)
+		fprintf(out, "%s%" PRIu64, i ? "," : "", bytes_of[i]);
 }
 
 /* When each began and ended. */

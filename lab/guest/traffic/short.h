@@ -14,6 +14,7 @@ void short_open(void);
 int64_t short_tend(int64_t now);
 void short_dispatch(enum role role, uint32_t index, int64_t now);
 void short_print_bytes(FILE *out);
+void short_print_bytes_of_hosts(FILE *out);
 void short_print(FILE *out);
 
 #endif

@@ -15,6 +15,7 @@
  *	sample PERIOD			also read goodput every PERIOD; 0 = never
  *	at TIME COMMAND...		run a shell command; after a reading of that time
  *	flow NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR ECT1
+ *	idle ON OFF			of the flow above: sends so long, then not, and again
  *	reverse ... as flow, but the receiver's side sends
  *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1
  *	spoof NETNS PORT KIND INTERVAL_NS FROM TO ECT	in the name of that flow
@@ -136,7 +137,8 @@ static void parse_spec(const char *path)
 		err(2, "%s", path);
 	while (fgets(line, sizeof(line), spec)) {
 		if (sscanf(line, "receiver %31s", receiver) != 1 &&
-		    !flow_parse(line, receiver) && !udp_parse(line, receiver) &&
+		    !flow_parse(line, receiver) && !flow_parse_idle(line) &&
+		    !udp_parse(line, receiver) &&
 		    !spoof_parse(line) && !thin_parse(line, receiver) &&
 		    !short_parse(line, receiver) &&
 		    !parse_command(line) && !parse_times(line))
@@ -180,7 +182,9 @@ static void take_reading(int64_t now)
 	udp_print_frames(out);
 	fputs("], \"short\": ", out);
 	short_print_bytes(out);
-	fputs("}", out);
+	fputs(", \"short_of\": [", out);
+	short_print_bytes_of_hosts(out);
+	fputs("]}", out);
 }
 
 static void run_command(const char *text)
