@@ -11,6 +11,7 @@
 
 #include "decode.h"
 
+#define HOSTS_END	(offsetof(struct tc_zrtt_xstats, hosts_evicted) + sizeof(__u64))
 #define LANES_END	(offsetof(struct tc_zrtt_xstats, lane) + \
 			 sizeof(((struct tc_zrtt_xstats *)0)->lane))
 
@@ -64,6 +65,8 @@ static void decode_stats(struct nlattr *nest, struct instance *instance)
 	nla_memcpy(&instance->xstats, stats[TCA_STATS_APP], sizeof(instance->xstats));
 	instance->has_lanes = stats[TCA_STATS_APP] &&
 			      (size_t)nla_len(stats[TCA_STATS_APP]) >= LANES_END;
+	instance->has_hosts = stats[TCA_STATS_APP] &&
+			      (size_t)nla_len(stats[TCA_STATS_APP]) >= HOSTS_END;
 	if (!instance->xstats.dq_rate64)
 		instance->xstats.dq_rate64 = instance->xstats.dq_rate;
 }
@@ -93,6 +96,8 @@ bool decode_qdisc(struct nlmsghdr *message, struct instance *instance)
 	parse_nest(qdisc.attrs[TCA_OPTIONS], options, TCA_ZRTT_MAX);
 	TAKE(instance->target_us, options[TCA_ZRTT_TARGET]);
 	TAKE(instance->bandwidth, options[TCA_ZRTT_BANDWIDTH]);
+	TAKE(instance->prefix6, options[TCA_ZRTT_PREFIX6]);
+	TAKE(instance->nat, options[TCA_ZRTT_NAT]);
 	return true;
 }
 
@@ -114,6 +119,40 @@ static void decode_addresses(struct nlattr **attrs, struct flow *flow)
 	flow->dport = ntohs(flow->dport);
 }
 
+/* Clear what is not the host's. */
+static void cut_prefix(__u8 *address, __u32 prefix)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(struct in6_addr); i++) {
+		if (prefix < 8 * (i + 1))
+			address[i] &= prefix > 8 * i ? 0xff << (8 * (i + 1) - prefix) : 0;
+	}
+}
+
+/* @flow has its addresses. Behind NAT they may be others than those of hosts. */
+static void decode_host(struct nlattr **attrs, const struct instance *qdisc,
+			struct flow *flow)
+{
+	struct host *host = &flow->host;
+	__u8 end;
+
+	TAKE(host->number, attrs[TCA_ZRTT_FLOW_HOST]);
+	TAKE(host->rate, attrs[TCA_ZRTT_FLOW_HOST_RATE]);
+	TAKE(host->due, attrs[TCA_ZRTT_FLOW_HOST_DUE]);
+	TAKE(host->flows, attrs[TCA_ZRTT_FLOW_HOST_FLOWS]);
+	TAKE(host->penalty, attrs[TCA_ZRTT_FLOW_HOST_PENALTY]);
+	host->has_mark = TAKE(host->mark, attrs[TCA_ZRTT_FLOW_HOST_MARK]);
+	if (qdisc->nat || !TAKE(end, attrs[TCA_ZRTT_FLOW_HOST_END]))
+		return;
+	host->is_source = end == TC_ZRTT_END_SOURCE;
+	host->address_len = flow->address_len;
+	host->prefix6 = qdisc->prefix6;
+	memcpy(host->address, host->is_source ? flow->src : flow->dst, sizeof(flow->src));
+	if (host->address_len == sizeof(struct in6_addr))
+		cut_prefix(host->address, host->prefix6);
+}
+
 bool decode_class(struct nlmsghdr *message, const struct instance *qdisc,
 		  struct flow *flow)
 {
@@ -132,6 +171,7 @@ bool decode_class(struct nlmsghdr *message, const struct instance *qdisc,
 	TAKE(flow->rate, attrs[TCA_ZRTT_FLOW_RATE]);
 	TAKE(flow->prob, attrs[TCA_ZRTT_FLOW_PROB]);
 	decode_addresses(attrs, flow);
+	decode_host(attrs, qdisc, flow);
 	return true;
 }
 

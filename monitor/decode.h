@@ -11,7 +11,7 @@
 /**
  * decode_qdisc() - read a message of RTM_GETQDISC
  * @message: at least a struct tcmsg
- * @instance: set, but for its device's name, its capacity and its flows
+ * @instance: set, but for its device's name, its capacity, its flows and its hosts
  *
  * Attributes that are missing, malformed or too short leave zeros.
  *

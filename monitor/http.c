@@ -20,6 +20,12 @@
 
 #define CONTENT_TYPE	"text/plain; version=0.0.4; charset=utf-8"
 
+/* What metrics are of; see http_serve(). */
+struct subject {
+	const struct devices *devices;
+	long hosts;
+};
+
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int status,
 			      char *text, size_t len, enum MHD_ResponseMemoryMode memory)
 {
@@ -43,10 +49,10 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned int st
 }
 
 static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
-				      const struct devices *devices)
+				      const struct subject *subject)
 {
 	struct snapshot snapshot;
-	const char *why = snapshot_take(&snapshot, devices, true);
+	const char *why = snapshot_take(&snapshot, subject->devices, true);
 	char *text = NULL;
 	size_t len = 0;
 	FILE *out;
@@ -55,7 +61,7 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
 		out = open_memstream(&text, &len);
 		if (!out)
 			err(EXIT_TROUBLE, "memory");
-		prometheus_print(out, &snapshot);
+		prometheus_print(out, &snapshot, subject->hosts);
 		fclose(out);
 	}
 	snapshot_free(&snapshot);
@@ -63,7 +69,7 @@ static enum MHD_Result answer_metrics(struct MHD_Connection *connection,
 		     answer(connection, MHD_HTTP_OK, text, len, MHD_RESPMEM_MUST_FREE);
 }
 
-static enum MHD_Result handle(void *devices, struct MHD_Connection *connection,
+static enum MHD_Result handle(void *subject, struct MHD_Connection *connection,
 			      const char *path, const char *method, const char *version,
 			      const char *body, size_t *body_len, void **request)
 {
@@ -75,7 +81,7 @@ static enum MHD_Result handle(void *devices, struct MHD_Connection *connection,
 		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
 	if (strcmp(path, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
-	return answer_metrics(connection, devices);
+	return answer_metrics(connection, subject);
 }
 
 static bool parse_port(const char *text, in_port_t *port)
@@ -115,14 +121,15 @@ bool http_parse_endpoint(const char *text, struct endpoint *endpoint)
 	return ok;
 }
 
-void http_serve(const struct endpoint *endpoint, const struct devices *devices)
+void http_serve(const struct endpoint *endpoint, const struct devices *devices, long hosts)
 {
+	struct subject subject = { .devices = devices, .hosts = hosts };
 	const bool v6 = endpoint->address.ss_family == AF_INET6;
 	struct MHD_Daemon *daemon;
 
 	errno = 0;
 	daemon = MHD_start_daemon(v6 ? MHD_USE_IPv6 : MHD_NO_FLAG, 0, NULL, NULL,
-				  handle, (void *)devices,
+				  handle, &subject,
 				  MHD_OPTION_SOCK_ADDR, &endpoint->address,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,

@@ -29,9 +29,11 @@ bool http_parse_endpoint(const char *text, struct endpoint *endpoint);
  * http_serve() - answer GET /metrics, for ever
  * @endpoint: where to listen
  * @devices: devices to report
+ * @hosts: as of prometheus_print()
  *
  * Returns only if it cannot listen, after a message.
  */
-void http_serve(const struct endpoint *endpoint, const struct devices *devices);
+void http_serve(const struct endpoint *endpoint, const struct devices *devices,
+		long hosts);
 
 #endif

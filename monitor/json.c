@@ -4,6 +4,7 @@
 #include <linux/pkt_sched.h>
 
 #include "flows.h"
+#include "hosts.h"
 #include "json.h"
 #include "text.h"
 
@@ -31,6 +32,12 @@ static void print_fraction(FILE *out, const char *name, double value)
 	fprintf(out, ",\"%s\":%.9g", name, value);
 }
 
+static void print_mark(FILE *out, const char *name, const struct host *host)
+{
+	if (host->has_mark)
+		fprintf(out, ",\"%s\":\"0x%x\"", name, host->mark);
+}
+
 static void print_flow(FILE *out, const struct flow *flow)
 {
 	char protocol[TEXT_MAX], address[INET6_ADDRSTRLEN];
@@ -41,6 +48,10 @@ static void print_flow(FILE *out, const struct flow *flow)
 	print_word(out, "source", flow_source(flow));
 	print_count(out, "rate", flow->rate);
 	print_fraction(out, "prob", (double)flow->prob / TC_ZRTT_P_ONE);
+	if (flow->host.number) {
+		print_count(out, "host", flow->host.number);
+		print_mark(out, "host_mark", &flow->host);
+	}
 	if (flow->address_len) {
 		print_word(out, "protocol", flow_protocol(flow, protocol));
 		print_word(out, "src", flow_address(flow, flow->src, address));
@@ -65,6 +76,34 @@ static void print_flows(FILE *out, const struct instance *instance, size_t most)
 	putc(']', out);
 }
 
+static void print_host(FILE *out, const struct host *host)
+{
+	char address[HOST_TEXT_MAX];
+
+	fprintf(out, "{\"host\":%u", host->number);
+	print_mark(out, "mark", host);
+	if (host->address_len)
+		print_word(out, host->is_source ? "src" : "dst",
+			   host_address(host, address));
+	print_count(out, "flows", host->flows);
+	print_count(out, "rate", host->rate);
+	print_count(out, "due", host->due);
+	print_fraction(out, "penalty", host_penalty(host));
+	putc('}', out);
+}
+
+static void print_host_list(FILE *out, const struct instance *instance, size_t most)
+{
+	size_t i;
+
+	fputs(",\"host_list\":[", out);
+	for (i = 0; i < instance->host_count && i < most; i++) {
+		fputs(i ? "," : "", out);
+		print_host(out, &instance->hosts[i]);
+	}
+	putc(']', out);
+}
+
 static void print_lanes(FILE *out, const struct tc_zrtt_lane_stats *lane)
 {
 	int i;
@@ -81,6 +120,14 @@ static void print_lanes(FILE *out, const struct tc_zrtt_lane_stats *lane)
 		putc('}', out);
 	}
 	putc(']', out);
+}
+
+static void print_hosts(FILE *out, const struct tc_zrtt_xstats *st)
+{
+	print_count(out, "hosts", st->hosts);
+	print_count(out, "hosts_held", st->hosts_held);
+	print_count(out, "host_due", st->host_due);
+	print_count(out, "hosts_evicted", st->hosts_evicted);
 }
 
 /* Names, units and order are those of tc -s -j qdisc show. */
@@ -134,11 +181,13 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "l4s_barred", st->l4s_barred);
 	if (instance->has_lanes)
 		print_lanes(out, st->lane);
+	if (instance->has_hosts)
+		print_hosts(out, st);
 	if (instance->capacity)
 		print_count(out, "capacity", instance->capacity);
 }
 
-void json_print(FILE *out, const struct snapshot *snapshot, long flows)
+void json_print(FILE *out, const struct snapshot *snapshot, long flows, long hosts)
 {
 	size_t i;
 
@@ -148,6 +197,8 @@ void json_print(FILE *out, const struct snapshot *snapshot, long flows)
 		print_instance(out, &snapshot->instances[i]);
 		if (flows >= 0)
 			print_flows(out, &snapshot->instances[i], flows);
+		if (hosts >= 0)
+			print_host_list(out, &snapshot->instances[i], hosts);
 		fputs("}\n", out);
 	}
 }

@@ -11,7 +11,8 @@
  * @out: where to
  * @snapshot: what to print, flows in the order wanted
  * @flows: most flows to print per instance; negative = no list of flows
+ * @hosts: the same of hosts
  */
-void json_print(FILE *out, const struct snapshot *snapshot, long flows);
+void json_print(FILE *out, const struct snapshot *snapshot, long flows, long hosts);
 
 #endif

@@ -18,7 +18,7 @@
 #include "textfile.h"
 #include "view.h"
 
-#define FLOWS_IN_TEXT	10	/* unless told otherwise */
+#define LIST_IN_TEXT	10	/* flows, and hosts, unless told otherwise */
 
 static void take(struct snapshot *snapshot, const struct options *options, bool flows)
 {
@@ -37,6 +37,11 @@ static void flush(void)
 /* Each text covers the time since the previous reading. */
 static size_t print_text(const struct options *options)
 {
+	const struct lists lists = {
+		.order = options->order,
+		.flows = options->flows < 0 ? LIST_IN_TEXT : options->flows,
+		.hosts = options->hosts < 0 ? LIST_IN_TEXT : options->hosts,
+	};
 	struct snapshot before, now;
 	unsigned long i, count = options->count ?: 1;
 	size_t found = 0;
@@ -46,8 +51,7 @@ static size_t print_text(const struct options *options)
 		clock_sleep_until(before.at_s + options->interval_s);
 		take(&now, options, true);
 		flows_sort(&now, options->order);
-		view_print(stdout, &before, &now, options->order,
-			   options->flows < 0 ? FLOWS_IN_TEXT : options->flows);
+		view_print(stdout, &before, &now, &lists);
 		flush();
 		found += now.count;
 		snapshot_free(&before);
@@ -65,9 +69,9 @@ static size_t print_json(const struct options *options)
 	size_t found = 0;
 
 	for (;;) {
-		take(&snapshot, options, options->flows >= 0);
+		take(&snapshot, options, options->flows >= 0 || options->hosts >= 0);
 		flows_sort(&snapshot, options->order);
-		json_print(stdout, &snapshot, options->flows);
+		json_print(stdout, &snapshot, options->flows, options->hosts);
 		flush();
 		found += snapshot.count;
 		snapshot_free(&snapshot);
@@ -87,9 +91,9 @@ static size_t print_prometheus(const struct options *options)
 	take(&snapshot, options, true);
 	found = snapshot.count;
 	if (options->file)
-		textfile_write(options->file, &snapshot);
+		textfile_write(options->file, &snapshot, options->hosts);
 	else
-		prometheus_print(stdout, &snapshot);
+		prometheus_print(stdout, &snapshot, options->hosts);
 	flush();
 	snapshot_free(&snapshot);
 	return found;
@@ -127,7 +131,7 @@ int main(int argc, char **argv)
 		found = print_prometheus(&options);
 		break;
 	case FORM_LISTEN:
-		http_serve(&options.endpoint, &options.devices);
+		http_serve(&options.endpoint, &options.devices, options.hosts);
 		return EXIT_TROUBLE;
 	}
 	if (!found)

@@ -16,10 +16,12 @@
 #define INTERVAL_MAX_S	86400.0
 
 static const char usage[] =
-	"Usage: zrtt-mon [ -i SECONDS ] [ -n COUNT ] [ -f[N] ] [ -s ORDER ] [ DEV ... ]\n"
-	"       zrtt-mon -j [ -i SECONDS ] [ -n COUNT ] [ -f[N] ] [ -s ORDER ] [ DEV ... ]\n"
-	"       zrtt-mon --prometheus[=FILE] [ DEV ... ]\n"
-	"       zrtt-mon --listen [ADDRESS:]PORT [ DEV ... ]\n"
+	"Usage: zrtt-mon [ -i SECONDS ] [ -n COUNT ] [ -f[N] ] [ -H[N] ] [ -s ORDER ]\n"
+	"                [ DEV ... ]\n"
+	"       zrtt-mon -j [ -i SECONDS ] [ -n COUNT ] [ -f[N] ] [ -H[N] ] [ -s ORDER ]\n"
+	"                [ DEV ... ]\n"
+	"       zrtt-mon --prometheus[=FILE] [ -HN ] [ DEV ... ]\n"
+	"       zrtt-mon --listen [ADDRESS:]PORT [ -HN ] [ DEV ... ]\n"
 	"       zrtt-mon { --help | --version }\n"
 	"ORDER := { rate | rtt | prob }\n";
 
@@ -33,6 +35,9 @@ static const char help[] =
 	"  -n, --count COUNT        end after that many readings; default: go on\n"
 	"  -f, --flows[=N], -f[N]   list the first N flows of each queue, or all;\n"
 	"                           default: the view as many as fit, text 10, -j none\n"
+	"  -H, --hosts[=N], -H[N]   list the N hosts or subscribers of the highest rate,\n"
+	"                           or all; default: as with -f. Metrics have those of\n"
+	"                           N subscribers, by their marks; default: none\n"
 	"  -s, --sort ORDER         first the flows of the highest rate (default), the\n"
 	"                           longest RTT (rtt) or the largest P_i (prob)\n"
 	"  -j, --json               print an object of JSON per reading and queue\n"
@@ -44,7 +49,8 @@ static const char help[] =
 	"  -h, --help               print this\n"
 	"  -V, --version            print the version\n"
 	"\n"
-	"Keys of the view: q quit, p pause, r, t, P sort by rate, RTT, P_i.\n"
+	"Keys of the view: q quit, p pause, h hosts, flows or both; r, t, P sort by\n"
+	"rate, RTT, P_i.\n"
 	"Manual: zrtt-mon(8)\n";
 
 enum {
@@ -52,12 +58,13 @@ enum {
 	OPTION_LISTEN,
 };
 
-static const char short_options[] = "i:n:f::s:jhV";
+static const char short_options[] = "i:n:f::H::s:jhV";
 
 static const struct option long_options[] = {
 	{ "interval",	required_argument, NULL, 'i' },
 	{ "count",	required_argument, NULL, 'n' },
 	{ "flows",	optional_argument, NULL, 'f' },
+	{ "hosts",	optional_argument, NULL, 'H' },
 	{ "sort",	required_argument, NULL, 's' },
 	{ "json",	no_argument,	   NULL, 'j' },
 	{ "prometheus",	optional_argument, NULL, OPTION_PROMETHEUS },
@@ -131,6 +138,9 @@ static void parse_option(struct options *options, int option)
 	case 'f':
 		options->flows = optarg ? parse_number("-f", 0, optarg) : LONG_MAX;
 		break;
+	case 'H':
+		options->hosts = optarg ? parse_number("-H", 0, optarg) : LONG_MAX;
+		break;
 	case 's':
 		options->order = parse_order(optarg);
 		break;
@@ -165,15 +175,19 @@ void options_parse(struct options *options, int argc, char **argv)
 	bool said[CHAR_MAX + 1] = { };
 	int option;
 
-	*options = (struct options){ .interval_s = 1, .flows = -1 };
+	*options = (struct options){ .interval_s = 1, .flows = -1, .hosts = -1 };
 	argv[0] = "zrtt-mon";	/* for the messages of getopt_long() */
 	while ((option = getopt_long(argc, argv, short_options, long_options, NULL)) >= 0) {
 		parse_option(options, option);
 		said[option] = true;
 	}
-	if ((options->form == FORM_PROMETHEUS || options->form == FORM_LISTEN) &&
-	    (said['i'] || said['n'] || said['f'] || said['s']))
-		wrong("-i, -n, -f and -s are for the view and for -j");
+	if (options->form == FORM_PROMETHEUS || options->form == FORM_LISTEN) {
+		if (said['i'] || said['n'] || said['f'] || said['s'])
+			wrong("-i, -n, -f and -s are for the view and for -j");
+		/* series for all would be as many as there are subscribers */
+		if (options->hosts == LONG_MAX)
+			wrong("-H needs a number with --prometheus and --listen");
+	}
 	options->devices = (struct devices){
 		.names = argv + optind,
 		.count = argc - optind,

@@ -20,6 +20,7 @@ enum form {
  * @count: of readings, 0 = for ever
  * @order: of flows
  * @flows: most flows to show per instance, negative = not given
+ * @hosts: the same of hosts
  * @file: for FORM_PROMETHEUS, NULL = standard output
  * @endpoint: for FORM_LISTEN
  */
@@ -30,6 +31,7 @@ struct options {
 	unsigned long count;
 	enum order order;
 	long flows;
+	long hosts;
 	const char *file;
 	struct endpoint endpoint;
 };

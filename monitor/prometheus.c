@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "histogram.h"
+#include "hosts.h"
 #include "prometheus.h"
 #include "text.h"
 
@@ -90,6 +91,13 @@ static const struct metric metrics[] = {
 	{ FLOWS, ",source=\"none\"", FIELD(flows_unknown), UNIT_U32 },
 	{ "zrtt_evicted_flows_total", "counter", "Live flows that lost their slot to another.",
 	  "", XSTAT(evicted), UNIT_U64 },
+	{ "zrtt_hosts", "gauge", "Hosts or subscribers of the last 2 s.", "", XSTAT(hosts), UNIT_U32 },
+	{ "zrtt_hosts_held", "gauge", "Of these, those held back at their due share.",
+	  "", XSTAT(hosts_held), UNIT_U32 },
+	{ "zrtt_host_due_bytes_per_second", "gauge", "Due share of a host of weight 1.",
+	  "", XSTAT(host_due), UNIT_U64 },
+	{ "zrtt_evicted_hosts_total", "counter", "Times that a host lost its slot to another.",
+	  "", XSTAT(hosts_evicted), UNIT_U64 },
 #define HINTS "zrtt_hint_packets_total", "counter", "Packets with a hint."
 	{ HINTS, ",hint=\"valid\"", XSTAT(hint_ok), UNIT_U64 },
 	{ HINTS, ",hint=\"malformed\"", XSTAT(hint_bad), UNIT_U64 },
@@ -151,11 +159,13 @@ static void print_value(FILE *out, const struct metric *metric,
 	}
 }
 
-/* Kernels without lanes have no series of them, instead of 0. */
+/* Kernels without lanes or hosts have no series of them, instead of 0. */
 static bool is_known(const struct metric *metric, const struct instance *instance)
 {
-	size_t lanes = XSTAT(lane);
+	size_t lanes = XSTAT(lane), hosts = XSTAT(hosts);
 
+	if (metric->offset >= hosts && metric->offset <= XSTAT(hosts_evicted))
+		return instance->has_hosts;
 	return instance->has_lanes || metric->offset < lanes ||
 	       metric->offset >= lanes + sizeof(instance->xstats.lane);
 }
@@ -231,7 +241,63 @@ static void print_histograms(FILE *out, const struct snapshot *snapshot)
 		print_histogram(out, name, &snapshot->instances[i]);
 }
 
-void prometheus_print(FILE *out, const struct snapshot *snapshot)
+static double rate_of(const struct host *host)
+{
+	return host->rate;
+}
+
+static double flows_of(const struct host *host)
+{
+	return host->flows;
+}
+
+/* Addresses are nobody's business here: a host without a mark has no series. What is not
+ * known, below 0, has none either.
+ */
+static void print_hosts(FILE *out, const struct snapshot *snapshot, size_t most,
+			const char *name, double (*value)(const struct host *host))
+{
+	char mark[TEXT_MAX];
+	size_t i, j;
+
+	for (i = 0; i < snapshot->count; i++) {
+		const struct instance *instance = &snapshot->instances[i];
+
+		for (j = 0; j < instance->host_count && j < most; j++) {
+			const struct host *host = &instance->hosts[j];
+
+			if (!host->has_mark || value(host) < 0)
+				continue;
+			snprintf(mark, sizeof(mark), ",mark=\"0x%x\"", host->mark);
+			print_series(out, name, "", instance, mark);
+			fprintf(out, "%.9g\n", value(host));
+		}
+	}
+}
+
+static void print_subscribers(FILE *out, const struct snapshot *snapshot, size_t most)
+{
+	static const struct {
+		const char *name;
+		const char *help;
+		double (*value)(const struct host *host);
+	} of[] = {
+		{ "zrtt_host_rate_bytes_per_second", "Rate of a subscriber.", rate_of },
+		{ "zrtt_host_due_ratio", "Rate of a subscriber as part of its due share.",
+		  host_share },
+		{ "zrtt_host_penalty_ratio", "What P_i of its flows is multiplied by.",
+		  host_penalty },
+		{ "zrtt_host_flows", "Live flows of a subscriber.", flows_of },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(of) / sizeof(*of); i++) {
+		print_head(out, of[i].name, "gauge", of[i].help);
+		print_hosts(out, snapshot, most, of[i].name, of[i].value);
+	}
+}
+
+void prometheus_print(FILE *out, const struct snapshot *snapshot, long hosts)
 {
 	print_head(out, "zrtt_mon_build_info", "gauge", "The version of zrtt-mon; always 1.");
 	fprintf(out, "zrtt_mon_build_info{version=\"%s\"} 1\n", ZRTT_MON_VERSION);
@@ -240,4 +306,6 @@ void prometheus_print(FILE *out, const struct snapshot *snapshot)
 	print_metrics(out, snapshot);
 	print_capacities(out, snapshot);
 	print_histograms(out, snapshot);
+	if (hosts >= 0)
+		print_subscribers(out, snapshot, hosts);
 }

@@ -6,7 +6,13 @@
 
 #include "snapshot.h"
 
-/* Print all metrics in Prometheus's text format. */
-void prometheus_print(FILE *out, const struct snapshot *snapshot);
+/**
+ * prometheus_print() - all metrics in Prometheus's text format
+ * @out: where to
+ * @snapshot: what to print
+ * @hosts: subscribers to print per instance, those of the highest rate; negative = none,
+ *	nor their metrics
+ */
+void prometheus_print(FILE *out, const struct snapshot *snapshot, long hosts);
 
 #endif

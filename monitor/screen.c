@@ -12,15 +12,24 @@
 #include "screen.h"
 #include "view.h"
 
-#define FLOWS_MIN	3	/* shown per instance, however small the screen is */
-#define FLOWS_HEADER	2	/* lines above them */
+#define LIST_MIN	3	/* shown of each list, however small the screen is */
+#define LIST_HEADER	2	/* lines above them */
 #define MS_PER_S	1000
+
+/* What is listed, in the order that a key goes through. */
+enum listed {
+	LISTED_BOTH,
+	LISTED_HOSTS,
+	LISTED_FLOWS,
+	LISTED,
+};
 
 struct screen {
 	const struct options *options;
 	struct snapshot before;
 	struct snapshot now;
 	enum order order;
+	enum listed listed;
 	unsigned long refreshes;
 	int top;		/* first line shown */
 	bool paused;
@@ -41,7 +50,7 @@ static void refresh_snapshot(struct screen *screen)
 	screen->refreshes++;
 }
 
-static char *render(const struct screen *screen, size_t flows)
+static char *render(const struct screen *screen, const struct lists *lists)
 {
 	char *text = NULL;
 	size_t len = 0;
@@ -51,7 +60,7 @@ static char *render(const struct screen *screen, size_t flows)
 		err(EXIT_TROUBLE, "memory");
 	if (!screen->now.count)
 		fputs("no zrtt yet\n", out);
-	view_print(out, &screen->before, &screen->now, screen->order, flows);
+	view_print(out, &screen->before, &screen->now, lists);
 	fclose(out);
 	return text;
 }
@@ -67,18 +76,68 @@ static int count_lines(const char *text)
 	return lines;
 }
 
-/* As many flows as fill the screen, the same number for each instance. */
-static size_t flows_that_fit(const struct screen *screen)
+static bool has_hosts(const struct snapshot *snapshot)
 {
-	int count = screen->now.count ?: 1, free_lines;
-	char *text;
+	size_t i;
 
-	if (screen->options->flows >= 0)
-		return screen->options->flows;
-	text = render(screen, 0);
-	free_lines = LINES - 1 - count_lines(text) - FLOWS_HEADER * count;
+	for (i = 0; i < snapshot->count; i++) {
+		if (snapshot->instances[i].host_count)
+			return true;
+	}
+	return false;
+}
+
+/* Lists of so many, or of as many as the options say. */
+static struct lists lists_of(const struct screen *screen, size_t most)
+{
+	enum listed listed = has_hosts(&screen->now) ? screen->listed : LISTED_BOTH;
+	const struct options *options = screen->options;
+	struct lists lists = {
+		.order = screen->order,
+		.flows = options->flows < 0 ? most : (size_t)options->flows,
+		.hosts = options->hosts < 0 ? most : (size_t)options->hosts,
+	};
+
+	if (listed == LISTED_HOSTS)
+		lists.flows = 0;
+	if (listed == LISTED_FLOWS)
+		lists.hosts = 0;
+	return lists;
+}
+
+static size_t lines_of_list(size_t count, size_t most)
+{
+	size_t shown = count < most ? count : most;
+
+	return shown ? shown + LIST_HEADER : 0;
+}
+
+static size_t lines_of_lists(const struct snapshot *snapshot, const struct lists *lists)
+{
+	size_t i, lines = 0;
+
+	for (i = 0; i < snapshot->count; i++)
+		lines += lines_of_list(snapshot->instances[i].flow_count, lists->flows) +
+			 lines_of_list(snapshot->instances[i].host_count, lists->hosts);
+	return lines;
+}
+
+/* As long as fills the screen: what short ones leave is for the others. */
+static struct lists lists_that_fit(const struct screen *screen)
+{
+	struct lists lists = { }, longer;
+	char *text = render(screen, &lists);
+	int most, free_lines = LINES - 1 - count_lines(text);
+
 	free(text);
-	return free_lines / count > FLOWS_MIN ? free_lines / count : FLOWS_MIN;
+	lists = lists_of(screen, LIST_MIN);
+	for (most = LIST_MIN + 1; most < LINES; most++) {
+		longer = lists_of(screen, most);
+		if ((int)lines_of_lists(&screen->now, &longer) > free_lines)
+			break;
+		lists = longer;
+	}
+	return lists;
 }
 
 static void draw_line(int row, const char *line, size_t len, attr_t attributes)
@@ -97,7 +156,7 @@ static void draw_title(const struct screen *screen)
 	localtime_r(&screen->now.when.tv_sec, &tm);
 	strftime(when, sizeof(when), "%T", &tm);
 	len = snprintf(title, sizeof(title),
-		       "zrtt-mon %s%s   q quit   p pause   sort: r rate, t RTT, P P_i",
+		       "zrtt-mon %s%s   q quit  p pause  h hosts  sort: r rate, t RTT, P P_i",
 		       when, screen->paused ? " paused" : "");
 	attrset(A_REVERSE);
 	mvhline(0, 0, ' ', COLS);
@@ -107,10 +166,12 @@ static void draw_title(const struct screen *screen)
 static void draw(struct screen *screen)
 {
 	char *text, *line, *end;
+	struct lists lists;
 	int row, lines;
 
 	flows_sort(&screen->now, screen->order);
-	text = render(screen, flows_that_fit(screen));
+	lists = lists_that_fit(screen);
+	text = render(screen, &lists);
 	lines = count_lines(text);
 	if (screen->top > lines - (LINES - 1))
 		screen->top = lines - (LINES - 1);
@@ -135,6 +196,9 @@ static void handle_key(struct screen *screen, int key)
 		break;
 	case 'p':
 		screen->paused = !screen->paused;
+		break;
+	case 'h':
+		screen->listed = (screen->listed + 1) % LISTED;
 		break;
 	case 'r':
 		screen->order = ORDER_RATE;

@@ -6,6 +6,7 @@
 #include "capacity.h"
 #include "clock.h"
 #include "decode.h"
+#include "hosts.h"
 #include "memory.h"
 #include "netlink.h"
 #include "snapshot.h"
@@ -53,8 +54,10 @@ static const char *take_flows(struct instance *instance)
 	struct reply classes = { };
 	const char *why = netlink_dump(&classes, RTM_GETTCLASS, &which);
 
-	if (!why)
+	if (!why) {
 		read_flows(&classes, instance);
+		hosts_make(instance);
+	}
 	reply_free(&classes);
 	return why;
 }
@@ -104,8 +107,10 @@ void snapshot_free(struct snapshot *snapshot)
 {
 	size_t i;
 
-	for (i = 0; i < snapshot->count; i++)
+	for (i = 0; i < snapshot->count; i++) {
 		free(snapshot->instances[i].flows);
+		free(snapshot->instances[i].hosts);
+	}
 	free(snapshot->instances);
 	*snapshot = (struct snapshot){ };
 }

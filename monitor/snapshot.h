@@ -34,7 +34,7 @@ struct devices {
  * snapshot_take() - read all instances on some devices
  * @snapshot: to be freed by snapshot_free()
  * @devices: devices to read
- * @flows: read their flows, too
+ * @flows: read their flows and hosts, too
  *
  * Return: NULL, or why reading failed
  */

@@ -12,7 +12,7 @@
 #define MODE	0644	/* node_exporter is another user */
 
 /* A concurrent reader sees either the old file or the new one. */
-void textfile_write(const char *path, const struct snapshot *snapshot)
+void textfile_write(const char *path, const struct snapshot *snapshot, long hosts)
 {
 	struct stat status;
 	char *part;
@@ -28,7 +28,7 @@ void textfile_write(const char *path, const struct snapshot *snapshot)
 		err(EXIT_TROUBLE, "%s", path);
 	out = fdopen(fd, "w");
 	if (out)
-		prometheus_print(out, snapshot);
+		prometheus_print(out, snapshot, hosts);
 	if (!out || fchmod(fd, MODE) || fflush(out) || ferror(out) || fclose(out) ||
 	    rename(part, path)) {
 		warn("%s", path);

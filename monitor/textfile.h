@@ -8,9 +8,10 @@
  * textfile_write() - write all metrics to a file, atomically
  * @path: of node_exporter's textfile collector
  * @snapshot: what to write
+ * @hosts: as of prometheus_print()
  *
  * Ends the program if the file cannot be written.
  */
-void textfile_write(const char *path, const struct snapshot *snapshot);
+void textfile_write(const char *path, const struct snapshot *snapshot, long hosts);
 
 #endif

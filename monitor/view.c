@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 
 #include "histogram.h"
+#include "hosts.h"
 #include "rates.h"
 #include "text.h"
 #include "view.h"
@@ -67,6 +68,16 @@ static void print_limit(FILE *out, const struct instance *instance)
 
 	fprintf(out, "  limit       %u packets; memory used %s\n", st->limit_now,
 		text_number(memory, st->memory_used, "B"));
+}
+
+static void print_hosts(FILE *out, const struct instance *instance)
+{
+	const struct tc_zrtt_xstats *st = &instance->xstats;
+	char due[TEXT_MAX];
+
+	if (st->hosts)
+		fprintf(out, "  hosts       %u, %u held back; due share %s\n", st->hosts,
+			st->hosts_held, text_rate(due, st->host_due));
 }
 
 static void print_marking(FILE *out, const struct instance *instance)
@@ -178,21 +189,49 @@ static void print_flow(FILE *out, const struct flow *flow)
 	putc('\n', out);
 }
 
-static void print_flows(FILE *out, const struct instance *instance, enum order order,
-			size_t most)
+static void print_flows(FILE *out, const struct instance *instance,
+			const struct lists *lists)
 {
 	size_t i;
 
-	if (!instance->flow_count || !most)
+	if (!instance->flow_count || !lists->flows)
 		return;
 	fprintf(out, "\n  %9s  %-10s  %7s  %12s  flow, %zu by %s\n", "RTT", "from", "P_i",
-		"rate", instance->flow_count, order_words[order]);
-	for (i = 0; i < instance->flow_count && i < most; i++)
+		"rate", instance->flow_count, order_words[lists->order]);
+	for (i = 0; i < instance->flow_count && i < lists->flows; i++)
 		print_flow(out, &instance->flows[i]);
 }
 
+static void print_host(FILE *out, const struct host *host)
+{
+	char penalty[TEXT_MAX], share[TEXT_MAX] = "-", rate[TEXT_MAX], name[HOST_TEXT_MAX];
+
+	if (host_share(host) >= 0)
+		snprintf(share, sizeof(share), "%.0f%%", 100 * host_share(host));
+	fprintf(out, "  %9u  %10s  %7s  %12s  %s\n", host->flows,
+		text_number(penalty, host_penalty(host), ""), share,
+		text_rate(rate, host->rate), host_name(host, name));
+}
+
+/* Its columns are those of flows, so that rates are one below the other. */
+static void print_first_hosts(FILE *out, const struct instance *instance, size_t most)
+{
+	char all[TEXT_MAX] = "";
+	size_t i;
+
+	if (!instance->host_count || !most)
+		return;
+	/* hosts whose flows are no classes are not among them */
+	if (instance->host_count < instance->xstats.hosts)
+		snprintf(all, sizeof(all), " of %u", instance->xstats.hosts);
+	fprintf(out, "\n  %9s  %10s  %7s  %12s  host, %zu%s by rate\n", "flows", "penalty",
+		"of due", "rate", instance->host_count, all);
+	for (i = 0; i < instance->host_count && i < most; i++)
+		print_host(out, &instance->hosts[i]);
+}
+
 void view_print(FILE *out, const struct snapshot *before, const struct snapshot *now,
-		enum order order, size_t flows)
+		const struct lists *lists)
 {
 	char handle[TEXT_MAX], parent[TEXT_MAX];
 	struct rates rates;
@@ -210,11 +249,13 @@ void view_print(FILE *out, const struct snapshot *before, const struct snapshot 
 		print_queue(out, instance);
 		print_lanes(out, instance, known ? &rates : NULL);
 		print_limit(out, instance);
+		print_hosts(out, instance);
 		print_marking(out, instance);
 		if (known)
 			print_marks(out, &rates);
 		print_sources(out, instance);
 		print_histogram(out, instance);
-		print_flows(out, instance, order, flows);
+		print_first_hosts(out, instance, lists->hosts);
+		print_flows(out, instance, lists);
 	}
 }

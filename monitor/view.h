@@ -7,14 +7,25 @@
 #include "flows.h"
 
 /**
+ * struct lists - what of an instance is listed
+ * @order: of flows
+ * @flows: most flows
+ * @hosts: most hosts
+ */
+struct lists {
+	enum order order;
+	size_t flows;
+	size_t hosts;
+};
+
+/**
  * view_print() - all instances, for people
  * @out: where to; headings begin in the first column, all else is indented
  * @before: an earlier snapshot, for rates; empty if there is none
  * @now: what to show, flows in the order wanted
- * @order: that order
- * @flows: most flows to show per instance
+ * @lists: that order, and how many are listed
  */
 void view_print(FILE *out, const struct snapshot *before, const struct snapshot *now,
-		enum order order, size_t flows);
+		const struct lists *lists);
 
 #endif

@@ -28,7 +28,8 @@ TCA_HTB_PARMS, TCA_HTB_CEIL64 = 1, 7
 TCA_TBF_PARMS, TCA_TBF_RATE64 = 1, 4
 LOOPBACK = 1
 """Index of a device that is always there."""
-P_ONE, ALPHA_ONE = 1 << 30, 1 << 16
+P_ONE, ALPHA_ONE, PENALTY_ONE = 1 << 30, 1 << 16, 1 << 16
+ENDS = ("src", "dst")
 SOURCES = ("none", "hint", "mark", "timestamps", "handshake")
 
 _FLOW_ENUM = uapi_contract.HEADER.read_text().split("TCA_ZRTT_FLOW_UNSPEC,")[1].split("}")[0]
@@ -82,8 +83,18 @@ def lanes(first: int = 101) -> list[dict[str, int]]:
 
 
 def xstats_with_lanes(lane: Sequence[Mapping[str, int]], **values: int) -> bytes:
-    """struct tc_zrtt_xstats, whole."""
+    """struct tc_zrtt_xstats before there were hosts."""
     return uapi_contract.pack_xstats(numbered(**values), lane)
+
+
+HOSTS = {field: 1001 + i for i, (field, _) in enumerate(uapi_contract.HOST_STATS)}
+"""Statistics of hosts; where they are not asked for, there are none."""
+
+
+def xstats_whole(lane: Sequence[Mapping[str, int]], **values: int) -> bytes:
+    """struct tc_zrtt_xstats with all that there is."""
+    hosts = {field: values.pop(field, 0) for field in HOSTS}
+    return uapi_contract.pack_xstats(numbered(**values), lane, hosts)
 
 
 def numbered(**values: int) -> dict[str, int]:
@@ -103,11 +114,12 @@ def qdisc(kind: str = "zrtt", *parts: bytes, handle: int = 0x20000, parent: int 
 
 def zrtt(sent: tuple[int, int] = (1500, 1), *, handle: int = 0x20000, parent: int = TC_H_ROOT,
          ifindex: int = LOOPBACK, target_us: int = 15000, bandwidth: int = 0,
+         prefix6: int = 64, nat: bool = False,
          backlog: int = 0, lane: Sequence[Mapping[str, int]] | None = None,
          **fields: int) -> bytes:  # fmt: skip
     """A zrtt; its lanes count up, too."""
-    app = xstats_with_lanes(lanes() if lane is None else lane, **fields)
-    wanted = {"TARGET": target_us, "BANDWIDTH": bandwidth}
+    app = xstats_whole(lanes(), **fields) if lane is None else xstats_with_lanes(lane, **fields)
+    wanted = {"TARGET": target_us, "BANDWIDTH": bandwidth, "PREFIX6": prefix6, "NAT": nat}
     options = dict(uapi_contract.pack_option(*option) for option in wanted.items())
     return qdisc(
         "zrtt", nest(TCA_OPTIONS, options), stats(app, sent, backlog),
@@ -133,6 +145,21 @@ def addresses(protocol: int, src: str, dst: str, ports: tuple[int, int] | None) 
         attrs[FLOW_ATTRS["SPORT"]] = struct.pack("!H", ports[0])
         attrs[FLOW_ATTRS["DPORT"]] = struct.pack("!H", ports[1])
     return attrs
+
+
+def host(number: int, rate: int = 0, due: int = 0, flows: int = 1, penalty: int = PENALTY_ONE, *,
+         end: str = "src", mark: int | None = None) -> dict[int, bytes]:  # fmt: skip
+    """What a qdisc with hosts says of that of a flow."""
+    attrs = {
+        FLOW_ATTRS["HOST"]: struct.pack("=I", number),
+        FLOW_ATTRS["HOST_RATE"]: struct.pack("=Q", rate),
+        FLOW_ATTRS["HOST_DUE"]: struct.pack("=Q", due),
+        FLOW_ATTRS["HOST_FLOWS"]: struct.pack("=I", flows),
+        FLOW_ATTRS["HOST_PENALTY"]: struct.pack("=I", penalty),
+    }
+    if mark is None:
+        return attrs | {FLOW_ATTRS["HOST_END"]: bytes([ENDS.index(end)])}
+    return attrs | {FLOW_ATTRS["HOST_MARK"]: struct.pack("=I", mark)}
 
 
 def flow(slot: int, rtt_us: int, source: str = "hint", rate: int = 0, prob: int = 0,

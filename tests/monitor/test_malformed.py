@@ -11,7 +11,17 @@ import struct
 
 import pytest
 from canned import Canned
-from messages import FLOW_ATTRS, TCA_HTB_PARMS, addresses, flow, message, qdisc, tclass, zrtt
+from messages import (
+    FLOW_ATTRS,
+    TCA_HTB_PARMS,
+    addresses,
+    flow,
+    host,
+    message,
+    qdisc,
+    tclass,
+    zrtt,
+)
 from plugin.qdisc_netlink import RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS, TCA_STATS2, attr
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -23,9 +33,10 @@ GOOD = (
     zrtt(handle=0x30000, parent=0x10010),
     qdisc("htb", handle=0x10000),
     tclass("htb", {TCA_HTB_PARMS: bytes(44)}, handle=0x10010, parent=0x10000),
-    flow(1, 1000, names=NAMES),
+    flow(1, 1000, names=NAMES | host(1, 2, 3)),
+    flow(2, 1000, names=host(2, 2, 3, mark=1)),
 )
-FORMS = (("-jn1", "-f"), ("--prometheus",), ("-i0.1",))
+FORMS = (("-jn1", "-f", "-H"), ("--prometheus", "-H9"), ("-i0.1",))
 
 
 def damaged(random_: random.Random, good: bytes) -> bytes:
@@ -56,7 +67,7 @@ def test_replaced_bytes(kernel: Canned, seed: int) -> None:
     assert_well_formed(kernel)
 
 
-@pytest.mark.parametrize("good", GOOD, ids=["bandwidth", "parent", "htb", "class", "flow"])
+@pytest.mark.parametrize("good", GOOD, ids=["bandwidth", "parent", "htb", "class", "flow", "mark"])
 def test_truncated_messages(kernel: Canned, good: bytes) -> None:
     """Each with the right length."""
     kind = struct.unpack_from("=IH", good)[1]
@@ -69,7 +80,7 @@ def test_truncated_messages(kernel: Canned, good: bytes) -> None:
 def test_truncated_reply(kernel: Canned, end: int) -> None:
     kernel.say(GOOD, [*GOOD, GOOD[4][:end]])
     shown = kernel.run("-jn1", "-f").objects
-    assert [len(one["classes"]) for one in shown] == [1, 0]
+    assert [len(one["classes"]) for one in shown] == [2, 0]
 
 
 @pytest.mark.parametrize("size", [0, 4, 12, 16])
@@ -122,16 +133,20 @@ def test_addresses_of_unusual_sizes(kernel: Canned, size: int) -> None:
 
 def test_short_attributes_are_ignored(kernel: Canned) -> None:
     """Rather than completed by what is behind them."""
-    short = {FLOW_ATTRS[name]: b"\xff" * 3 for name in ("RTT", "PROB")}
-    rate = {FLOW_ATTRS["RATE"]: b"\xff" * 7}
+    words = ("RTT", "PROB", "HOST_MARK", "HOST_FLOWS", "HOST_PENALTY")
+    short = {FLOW_ATTRS[name]: b"\xff" * 3 for name in words}
+    rate = {FLOW_ATTRS[name]: b"\xff" * 7 for name in ("RATE", "HOST_RATE", "HOST_DUE")}
+    whose = {FLOW_ATTRS["HOST"]: struct.pack("=I", 1), FLOW_ATTRS["HOST_END"]: b""}
     parms = {TCA_HTB_PARMS: b"\xff" * 23}
     htb = tclass("htb", parms, handle=0x10010, parent=0x10000)
     kernel.say(
         [qdisc("htb", handle=0x10000), zrtt(parent=0x10010)],
-        [flow(1, 1000, names=short | rate), htb],
+        [flow(1, 1000, names=NAMES | short | rate | whose), htb],
     )
-    (shown,) = kernel.run("-jn1", "-f").objects
+    (shown,) = kernel.run("-jn1", "-f", "-H").objects
     (only,) = shown["classes"]
+    nothing = {"flows": 0, "rate": 0, "due": 0, "penalty": 0}
+    assert shown["host_list"] == [{"host": 1} | nothing]
     assert (only["rtt_us"], only["prob"], only["rate"]) == (0, 0, 0)
     assert "capacity" not in shown
 

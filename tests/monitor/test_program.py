@@ -24,6 +24,9 @@ COLUMNS = 80
     (["-n0"], "-n must be a number from 1 on, not 0"),
     (["-n", "99999999999999999999"], "-n must be a number from 1 on, not 99999999999999999999"),
     (["-f-1"], "-f must be a number from 0 on, not -1"),
+    (["-H-1"], "-H must be a number from 0 on, not -1"),
+    (["--prometheus", "-H"], "-H needs a number with --prometheus and --listen"),
+    (["--listen", "9788", "--hosts"], "-H needs a number with --prometheus and --listen"),
     (["-s", "name"], "-s must be rate, rtt or prob, not name"),
     (["-j", "--prometheus"], "only one of -j, --prometheus and --listen"),
     (["--listen", "9788", "-j"], "only one of -j, --prometheus and --listen"),
@@ -52,7 +55,7 @@ def test_help_explains_each_option(kernel: Canned) -> None:
     text = kernel.run("--help").out
     code = (MONITOR / "options.c").read_text()
     options = re.findall(r'\{ "(\w+)",\s*(\w+)_argument,\s*NULL,\s*(\w+|\'\w\') \}', code)
-    assert len(options) == 9
+    assert len(options) == 10
     for name, argument, short in options:
         letter = rf"-{short[1]}, " if "'" in short else " {4}"
         takes = {"no": "", "required": r" \S+", "optional": r"\[=\S+\]\S*.*?"}[argument]
@@ -123,7 +126,7 @@ def test_man_page_formats_silently(command: list[str]) -> None:
 def test_man_page_has_all_options() -> None:
     page = PAGE.read_text().replace("\\-", "-")
     options = re.findall(r'\{ "(\w+)",', (MONITOR / "options.c").read_text())
-    assert len(options) >= 9
+    assert len(options) >= 10
     for option in options:
         assert f"--{option}" in page, option
 
@@ -131,7 +134,7 @@ def test_man_page_has_all_options() -> None:
 def test_man_page_has_all_metrics(kernel: Canned) -> None:
     kernel.say([zrtt()])
     page = PAGE.read_text()
-    for name in re.findall(r"^# TYPE (\w+)", kernel.run("--prometheus").out, re.MULTILINE):
+    for name in re.findall(r"^# TYPE (\w+)", kernel.run("--prometheus", "-H1").out, re.MULTILINE):
         assert name in page, name
 
 

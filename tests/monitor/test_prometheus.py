@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 from canned import MONITOR, Canned
-from messages import ALPHA_ONE, P_ONE, flow, lanes, numbered, zrtt
+from messages import ALPHA_ONE, HOSTS, P_ONE, flow, host, lanes, numbered, zrtt
 from plugin import uapi_contract
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 PLACE = {"device": "lo", "handle": "2:", "parent": "root"}
-UNITS = ("bytes", "packets", "seconds", "ratio", "flows", "hints", "events")
-PANELS = ("delay", "lanes", "P_b", "marks", "throughput", "RTTs come from", "RTTs of flows")
+UNITS = ("bytes", "packets", "seconds", "ratio", "flows", "hosts", "hints", "events")
+PANELS = ("delay", "lanes", "P_b", "marks", "throughput", "RTTs come from", "RTTs of flows",
+          "Rates of subscribers", "of due shares")
 DASHBOARD = json.loads((MONITOR / "grafana-zrtt.json").read_text())
 NAME = re.compile(r"\bzrtt_\w+")
 
@@ -32,7 +33,7 @@ def families(text: str) -> dict[str, Metric]:
 
 def metrics(kernel: Canned) -> dict[str, Metric]:
     """Those that it prints now."""
-    said = kernel.run("--prometheus")
+    said = kernel.run("--prometheus", "-H1")
     assert said.status == 0, said.err
     return families(said.out)
 
@@ -47,7 +48,8 @@ def value(found: dict[str, Metric], name: str, **labels: str) -> float:
 @pytest.fixture
 def shown(kernel: Canned) -> dict[str, Metric]:
     """Of one instance, of which all is known."""
-    kernel.say([zrtt((3000, 2**33), backlog=99, bandwidth=2500)], [flow(0, 1000)])
+    subscriber = flow(0, 1000, names=host(1, 1, 1, mark=1))
+    kernel.say([zrtt((3000, 2**33), backlog=99, bandwidth=2500)], [subscriber])
     return metrics(kernel)
 
 
@@ -78,6 +80,17 @@ def test_metric_is_the_statistic(
     shown: dict[str, Metric], name: str, labels: dict[str, str], field: str
 ) -> None:
     assert value(shown, f"zrtt_{name}", **labels) == numbered()[field]
+
+
+@pytest.mark.parametrize(("name", "field"), [
+    ("hosts", "hosts"), ("hosts_held", "hosts_held"),
+    ("host_due_bytes_per_second", "host_due"), ("evicted_hosts_total", "hosts_evicted"),
+])  # fmt: skip
+def test_metric_of_hosts(kernel: Canned, name: str, field: str) -> None:
+    """Absent of an older kernel, beside a queue that has them."""
+    kernel.say([zrtt(lane=lanes()), zrtt(handle=0x30000, parent=0x10003, **HOSTS)])
+    (sample,) = metrics(kernel)[f"zrtt_{name}".removesuffix("_total")].samples
+    assert (sample.labels["handle"], sample.value) == ("3:", HOSTS[field])
 
 
 @pytest.mark.parametrize(("name", "expected"), [

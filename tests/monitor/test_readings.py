@@ -8,6 +8,7 @@ import struct
 import pytest
 from canned import Canned
 from messages import (
+    HOSTS,
     ALPHA_ONE,
     P_ONE,
     TCA_HTB_CEIL64,
@@ -56,19 +57,28 @@ def tbf(rate: int, rate64: int | None = None, **place: int) -> bytes:
 
 
 def test_json_has_every_statistic(kernel: Canned) -> None:
-    kernel.say([zrtt((3000, 2**33), backlog=99)])
+    kernel.say([zrtt((3000, 2**33), backlog=99, **HOSTS)])
     (shown,) = kernel.run("-jn1").objects
     expected = uapi_contract.shown_xstats(numbered())
     expected |= {"bytes": 3000, "packets": 2**33, "qlen": 3, "backlog": 99}
     expected |= {"drops": 4, "requeues": 5, "overlimits": 6}
     expected["prob"] /= P_ONE
     expected["alpha"] /= ALPHA_ONE
+    expected |= HOSTS
     for name, value in expected.items():
         assert shown.pop(name) == pytest.approx(value), name
     names = [{"name": name} for name in uapi_contract.LANES]
     assert shown.pop("lanes") == [a | b for a, b in zip(names, lanes(), strict=True)]
     assert shown.pop("time") > 1.7e9
     assert shown == {"kind": "zrtt", "handle": "2:", "dev": "lo", "root": True}
+
+
+def test_json_without_hosts(kernel: Canned) -> None:
+    """Of an older kernel."""
+    kernel.say([qdisc("zrtt", stats(xstats_with_lanes(lanes())))])
+    (shown,) = kernel.run("-jn1").objects
+    assert not set(HOSTS) & set(shown)
+    assert "lanes" in shown
 
 
 def test_json_without_lanes(kernel: Canned) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Callable
 
 import pytest
 from canned import Canned, program
-from messages import flow, zrtt
+from messages import flow, host, zrtt
 from terminal import Terminal
 
 Start = Callable[..., Terminal]
+LINES = 40
+HOSTED = [flow(slot, 1000, names=host(slot // 3 + 1, slot) if slot else None) for slot in range(99)]
+"""Flows of 33 hosts, but for one that has none."""
 
 
 @pytest.fixture
@@ -73,6 +76,53 @@ def test_flows_fill_the_screen(
     assert bool(lines[-1]) == (not args)
     terminal.type("\x1b[6~p")
     assert terminal.wait(lambda lines: " paused " not in lines[0])[1:] == lines[1:]
+    assert quit_of(terminal) == 0
+
+
+def shows(hosts: int, flows: int) -> Callable[[list[str]], bool]:
+    """Whether so many of each are on a screen, which is drawn line by line."""
+
+    def has(lines: list[str]) -> bool:
+        found = [line for line in lines if " bit/s  host " in line]
+        return (len(found), len([line for line in lines if "1.00 ms  hint" in line])) == (
+            hosts, flows,
+        )  # fmt: skip
+
+    return has
+
+
+def test_key_turns_to_hosts_and_to_flows(kernel: Canned, start: Start) -> None:
+    """Which have all of the screen then, and half of it at first and at last."""
+    kernel.say([zrtt()], HOSTED)
+    terminal = start("-i3600", lines=LINES)
+    terminal.wait(shows(11, 11))
+    for hosts, flows in ((25, 0), (0, 25), (11, 11)):
+        terminal.type("h")
+        terminal.wait(shows(hosts, flows))
+    assert quit_of(terminal) == 0
+
+
+def test_few_hosts_leave_their_place_to_flows(kernel: Canned, start: Start) -> None:
+    kernel.say([zrtt()], [flow(slot, 1000, names=host(slot % 2 + 1)) for slot in range(99)])
+    terminal = start("-i3600", lines=LINES)
+    terminal.wait(shows(2, 21))
+    assert quit_of(terminal) == 0
+
+
+def test_key_cannot_turn_to_what_is_not_there(kernel: Canned, start: Start) -> None:
+    kernel.say([zrtt()], [flow(slot, 1000) for slot in range(99)])
+    terminal = start("-i3600", lines=LINES)
+    terminal.wait(shows(0, 25))
+    terminal.type("hp")
+    paused = terminal.wait(lambda lines: " paused " in lines[0])
+    assert shows(0, 25)(paused)
+    assert quit_of(terminal) == 0
+
+
+def test_number_of_hosts_is_as_told(kernel: Canned, start: Start) -> None:
+    kernel.say([zrtt()], HOSTED)
+    terminal = start("-i3600", "-H4", "-f5", lines=LINES)
+    terminal.wait(shows(4, 5))
     assert quit_of(terminal) == 0
 
 

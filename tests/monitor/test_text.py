@@ -145,6 +145,13 @@ def test_numbers(kernel: Canned, count: int, text: str) -> None:
     )
 
 
+def test_hosts(kernel: Canned) -> None:
+    line = shown(kernel, "hosts", hosts=12, hosts_held=5, host_due=150_000)
+    assert line == "12, 5 held back; due share 1.20 Mbit/s"
+    kernel.say([zrtt()])
+    assert not lines_of(kernel.run("-i0.1"), "hosts")
+
+
 def test_limit(kernel: Canned) -> None:
     line = shown(kernel, "limit", limit_now=4120, memory_used=59_904)
     assert line == "4120 packets; memory used 59.9 kB"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
-# 16,000 flows, and devices that come, go and have odd names.
+# 16,000 flows, 3,000 hosts, and devices that come, go and have odd names.
 set -eu
 # shellcheck source=tests/functional/guest/lib.sh
 . "$LAB/lib.sh"
@@ -20,6 +20,12 @@ mon() {
 	mon --prometheus
 	part text
 	mon -i 0.5 -f5 a0
+
+	part hosts
+	tc -n a qdisc replace dev a0 root handle 7: pfifo
+	tc -n a qdisc replace dev a0 root handle 8: zrtt flows 32768 names fair srchost
+	inject_flows a0 <"$LAB/hosts"
+	mon -j -n1 -f -H a0
 
 	part interrupted
 	INTERRUPTED=5 ip netns exec a "$LAB/interrupted" -j -n1 a0

@@ -99,9 +99,9 @@ def crowd() -> str:
 
 
 @contextmanager
-def serving(endpoint: str, dev: str) -> Iterator[subprocess.Popen[bytes]]:
+def serving(endpoint: str, dev: str, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """While it listens."""
-    server = subprocess.Popen([MON, "--listen", endpoint, dev])
+    server = subprocess.Popen([MON, "--listen", endpoint, *options, dev])
     time.sleep(1)
     yield server
     server.terminate()
