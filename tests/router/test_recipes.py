@@ -108,6 +108,20 @@ def test_check_of_a_real_router(with_nat: Report) -> None:
     assert not [finding for finding in answer["findings"] if finding["level"] in ("warn", "FAIL")]
 
 
+# Hosts
+
+
+@pytest.mark.parametrize("way", ["uplink", "downlink", "uploaded"])
+def test_hosts_are_told_apart_behind_nat(with_nat: Report, way: str) -> None:
+    assert with_nat.qdisc(f"equal.{way}")["hosts"] == 2
+
+
+def test_subscribers_are_told_apart_by_marks(with_nat: Report) -> None:
+    assert with_nat.qdisc("equal.subscribers")["hosts"] == 2
+    marks = re.findall(r" host_mark (\S+)", with_nat.part("equal.classes"))
+    assert set(marks) == {"0x1", "0x2"}
+
+
 # zrtt-link
 
 
