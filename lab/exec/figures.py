@@ -6,11 +6,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from lab.engines.job import GuestOutput
+from lab.exec import rtts
 from lab.exec.network import queues
 from lab.exec.plan import LEFT, Class, Plan
+from lab.exec.rtts import Rtt
+from lab.exec.samples import Samples
 from lab.results.readings import QueueReadings, QueueResult, ResultError, Sojourn, sections
 from lab.results.result import jain
 
@@ -136,6 +140,8 @@ class FlowFigures:
     sojourn_ms: Sojourn
     counted: bool
     """It has part in Jain's index."""
+    rtt: Rtt | None
+    """None where the qdisc does not say."""
 
 
 @dataclass(frozen=True)
@@ -165,6 +171,19 @@ class Direction:
     classes: list[ClassFigures]
     flows: list[FlowFigures]
 
+    def class_means(self) -> dict[str, float]:
+        """Mean goodput of the flows of each class that count, Mbit/s; h20 before h100."""
+        found: dict[str, list[float]] = {}
+        for flow in self.flows:
+            if flow.counted:
+                found.setdefault(flow.flow_class, []).append(flow.goodput_mbps)
+        return {name: fmean(found[name]) for name in sorted(found, key=lambda name: (len(name), name))}
+
+    def class_ratio(self) -> float | None:
+        """The highest of these to the lowest; None with fewer than two."""
+        means = self.class_means().values()
+        return max(means) / min(means) if len(means) > 1 and min(means) else None
+
 
 @dataclass(frozen=True)
 class Figures:
@@ -179,6 +198,22 @@ class Figures:
     ended: dict[str, int | None]
     """Of each command its exit status, None if it was ended with the run."""
     directions: list[Direction]
+    samples: dict[str, Samples] = field(default_factory=dict)
+    """Of each command that has some."""
+
+    def metrics(self) -> dict[str, float | None]:
+        """What targets are about, of the first direction."""
+        way = self.directions[0]
+        found: dict[str, float | None] = {
+            "jain": way.jain,
+            "class_ratio": way.class_ratio(),
+            "utilisation": way.queue.utilisation,
+            "sojourn_mean_ms": way.queue.sojourn_ms.mean,
+            "sojourn_p95_ms": way.queue.sojourn_ms.p95,
+        }
+        for name, of in self.samples.items():
+            found |= {f"{name}.median": of.median, f"{name}.p95": of.p95}
+        return found
 
 
 class _Names:
@@ -219,7 +254,9 @@ class _Names:
         return rule.port in (None, port) and rule.host in (None, host.name if host else None)
 
 
-def _flow(of: Tuple, names: _Names, seconds: float, plan: Plan) -> FlowFigures:
+def _flow(
+    of: Tuple, names: _Names, seconds: float, plan: Plan, known: dict[rtts.Ends, Rtt]
+) -> FlowFigures:
     counts = of.counts
     goodput_mbps = counts.payload_out * 8 / seconds / 1e6
     return FlowFigures(
@@ -236,6 +273,7 @@ def _flow(of: Tuple, names: _Names, seconds: float, plan: Plan) -> FlowFigures:
         sojourn_ms=counts.sojourn(),
         counted=goodput_mbps * 1e6 >= plan.min_rate_bps
         and of.last_s - of.first_s >= plan.present * seconds,
+        rtt=known.get((of.protocol, of.saddr, of.sport, of.daddr, of.dport)),
     )
 
 
@@ -265,7 +303,8 @@ def compute(plan: Plan, output: GuestOutput, *, qdisc: str, kernel: str, clock: 
             raise ResultError(f"{queue.name}: more 5-tuples than the meter has room for")
         seconds = end["elapsed_ns"] / 1e9
         tuples = Tuple.read(found[f"classes-{queue.netns}"])
-        flows = [_flow(of, names, seconds, plan) for of in tuples]
+        known = rtts.read(plan, found[f"classes-below-{queue.netns}"])
+        flows = [_flow(of, names, seconds, plan, known) for of in tuples]
         by_class: dict[str, list[Tuple]] = {}
         for of, flow in zip(tuples, flows, strict=True):
             by_class.setdefault(flow.flow_class, []).append(of)

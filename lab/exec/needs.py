@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lab.engines import guest_python
 from lab.engines.initramfs import libraries
-from lab.exec import packages
+from lab.exec import builds, packages
 from lab.exec.plan import Command, Plan
 from lab.model.options import ScenarioError
 
@@ -27,11 +27,11 @@ class Needs:
         self._plan = plan
         root = packages.unpacked(plan.packages)
         self._folders: list[Path] = []
-        self._path = PATH
+        self._path = ":".join([*(str(builds.built(name)) for name in plan.builds), PATH])
         if root:
             self._folders = [root / name for name in packages.LIBRARY_FOLDERS]
             own = [str(root / name) for name in packages.PROGRAM_FOLDERS]
-            self._path = ":".join([*own, PATH])
+            self._path = ":".join([*own, self._path])
 
     def located(self, command: Command, program: str) -> Path:
         """The absolute path of a program. Raises ScenarioError if it is not on this machine.

@@ -25,6 +25,7 @@ from lab.net.network import NETEM_LIMIT_PACKETS, Queue, htb, memory_line
 MODULES = ("veth", "sch_htb", "sch_netem")
 ROUTER, CORE = "router", "core"
 ROUTER_ADDRESS, CORE_ADDRESS = "10.255.0.1", "10.255.0.2"
+BLEACH_MODULES = ("sch_ingress", "cls_matchall", "act_pedit", "act_csum")
 POLLS = 100
 """Tenths of a second that a server has to listen in."""
 GRACE_S = 1
@@ -62,6 +63,11 @@ await() {
 	done
 }
 """.replace("POLLS", str(POLLS)).replace("SECONDS", str(POLLS // 10))
+
+
+def modules(plan: Plan) -> tuple[str, ...]:
+    """Of the kernel, beside those of queues."""
+    return () if plan.ecn else BLEACH_MODULES
 
 
 def queues(plan: Plan) -> list[tuple[Queue, int]]:
@@ -108,6 +114,12 @@ def _host(plan: Plan, host: Host) -> Iterator[str]:
         f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_ecn={ecn}"
         f" net.ipv4.tcp_congestion_control={host.cc}"
     )
+    if not plan.ecn:  # QUIC libraries have no switch, but fall back if ECN does not get through
+        yield f"tc -n {host.name} qdisc add dev eth0 clsact"
+        yield (
+            f"tc -n {host.name} filter add dev eth0 egress protocol ip matchall"
+            " action pedit ex munge ip tos set 0 retain 0x03 pipe csum ip4h"
+        )
     if host.rtt_ms:
         device = (
             f"-n {ROUTER} qdisc add dev {port}" if left else f"-n {host.name} qdisc add dev eth0"
@@ -181,6 +193,8 @@ def _readings(plan: Plan, name: str) -> Iterator[str]:
             yield f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter reset"
         yield f"{show} >/tmp/{name}-{queue.netns}"
         if name == "end":
+            classes = f"{queue.tc} class show dev {queue.device} parent 3:"
+            yield f"{classes} >/tmp/classes-below-{queue.netns}"
             yield f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter stop"
 
 
@@ -212,7 +226,7 @@ def _timeline(plan: Plan, programs: dict[str, str]) -> Iterator[str]:
 def _end(plan: Plan) -> Iterator[str]:
     """Notes which commands have ended by themselves, then ends the others."""
     parts = [f"{part}-{queue.netns}" for queue, _ in queues(plan)
-             for part in ("begin", "end", "classes")]  # fmt: skip
+             for part in ("begin", "end", "classes", "classes-below")]  # fmt: skip
     yield "cp -R /tmp/status /tmp/ended"
     yield f"sleep {DRAIN_S}"
     for queue, _ in queues(plan):

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lab.exec import vary
+from lab.exec.builds import BUILDS
 from lab.model.options import ScenarioError
 from lab.model.scenario import CCS, MAX_RTT_MS, MIN_RATE_BPS
 from lab.model.units import UnitError, parse_rate, parse_time
@@ -27,6 +29,8 @@ KINDS = {
     str: "text", float: "a number", int: "a whole number", bool: "true or false",
     list: "a list", dict: "a table",
 }  # fmt: skip
+FIGURES = ("jain", "class_ratio", "utilisation", "sojourn_mean_ms", "sojourn_p95_ms")
+"""Of a run, that a target can be about; samples of a command come to these."""
 SIZES = {"kB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
@@ -88,6 +92,8 @@ class Command:
     """Absolute: at the same path in the guest; else beside the file, copied to its folder."""
     zeros: dict[str, int] = field(default_factory=dict)
     """Files of so many zero bytes in its folder."""
+    samples: str = ""
+    """The unit of the numbers that it prints; empty if it prints none."""
     at: str = ""
     """Where it is described: the file and the line."""
 
@@ -103,10 +109,23 @@ class Class:
 
 
 @dataclass(frozen=True)
+class Target:
+    """What is expected of a figure over zrtt."""
+
+    metric: str
+    min: float | None
+    max: float | None
+    not_above: tuple[str, ...]
+    """Kinds of qdiscs whose figure it must not exceed, if they are run, too."""
+
+
+@dataclass(frozen=True)
 class Plan:
-    """A checked file."""
+    """A checked file, or a variant of it."""
 
     path: Path
+    variant: str
+    """Its values, as "cc=bbr,ecn=true"; empty without [[vary]]."""
     rate_bps: int
     rate_back_bps: int | None
     """From right to left; None: no bottleneck."""
@@ -120,8 +139,11 @@ class Plan:
     hosts: tuple[Host, ...]
     commands: tuple[Command, ...]
     classes: tuple[Class, ...]
+    targets: tuple[Target, ...]
     packages: tuple[str, ...]
     """Of Debian, that have programs."""
+    builds: tuple[str, ...]
+    """Programs of the laboratory's own."""
 
     @property
     def total_s(self) -> float:
@@ -270,11 +292,11 @@ class _Reader:
         if not isinstance(tables, list) or not tables:
             raise self.error("command", "want [[command]]")
         found: list[Command] = []
-        for number, table in enumerate(tables, 1):
-            key = f"command[{number}]"
+        for key, table in vary.commands(tables, self.error):
             self.known(
                 table, key,
-                ("name", "host", "run", "start", "listen", "ends", "programs", "files", "zeros"),
+                ("name", "host", "run", "start", "listen", "ends", "programs", "files", "zeros",
+                 "samples"),
                 ("name", "host", "run"),
             )  # fmt: skip
             found.append(self._command(key, table, hosts, total_s))
@@ -313,6 +335,7 @@ class _Reader:
             )
         return Command(
             name, host, tuple(words), start_s, listen, ends, programs, files, zeros,
+            samples=self.value(table, prefix, "samples", str, ""),
             at=f"{self.path}:{self._line(f'{prefix}run')}",
         )  # fmt: skip
 
@@ -322,6 +345,32 @@ class _Reader:
             if not PACKAGE.fullmatch(name):
                 raise self.error("packages", f"{name} is no name of a Debian package")
         return names
+
+    def builds(self, top: dict[str, Any]) -> tuple[str, ...]:
+        names = self.texts(top, "", "builds")
+        for name in names:
+            if name not in BUILDS:
+                raise self.error("builds", f"no program {name}; one of {', '.join(BUILDS)}")
+        return names
+
+    def targets(self, commands: Collection[Command]) -> tuple[Target, ...]:
+        sampled = [command.name for command in commands if command.samples]
+        metrics = [*FIGURES, *(f"{name}.{of}" for name in sampled for of in ("median", "p95"))]
+        tables = self.top.get("target", [])
+        if not isinstance(tables, list):
+            raise self.error("target", "want [[target]]")
+        found = []
+        for number, table in enumerate(tables, 1):
+            key = f"target[{number}]"
+            self.known(table, key, ("metric", "min", "max", "not_above"), ("metric",))
+            if table["metric"] not in metrics:
+                raise self.error(f"{key}.metric", f"one of {', '.join(metrics)}")
+            bounds = [self.value(table, f"{key}.", bound, float, None) for bound in ("min", "max")]
+            rivals = self.texts(table, f"{key}.", "not_above")
+            if bounds == [None, None] and not rivals:
+                raise self.error(key, "want min, max or not_above")
+            found.append(Target(table["metric"], *bounds, rivals))
+        return tuple(found)
 
     def classes(self, hosts: Collection[str]) -> tuple[Class, ...]:
         found = []
@@ -351,13 +400,25 @@ def _parse_size(text: str) -> int:
     return int(match[1]) * SIZES[match[2]]
 
 
-def load(path: Path) -> Plan:
-    """Reads and checks a file. Raises ScenarioError, which names the file, line and key."""
+def load(path: Path) -> list[Plan]:
+    """Reads and checks a file: a plan for each of its variants.
+
+    Raises ScenarioError, which names the file, line and key.
+    """
     reader = _Reader(path)
+    document = reader.top
+    found = []
+    for values in vary.combinations(document, reader.error):
+        reader.top = vary.put(document, values)
+        found.append(_plan(reader, vary.variant_name(values)))
+    return found
+
+
+def _plan(reader: _Reader, variant: str) -> Plan:
     top = reader.known(
         reader.top, "",
-        ("rate", "rate_back", "duration", "warmup", "ecn", "packages", "flows", "hosts", "command",
-         "classes"),
+        ("rate", "rate_back", "duration", "warmup", "ecn", "packages", "builds", "flows", "hosts",
+         "command", "classes", "vary", "target"),
         ("rate", "duration", "hosts", "command"),
     )  # fmt: skip
     flows = reader.known(top.get("flows", {}), "flows", ("min_rate", "present"))
@@ -365,8 +426,10 @@ def load(path: Path) -> Plan:
     warmup_s = reader.number(top, "", "warmup", 0.0, 0, MAX_S)
     hosts = reader.hosts()
     names = [host.name for host in hosts]
+    commands = reader.commands(names, warmup_s + duration_s)
     return Plan(
-        path=path,
+        path=reader.path,
+        variant=variant,
         rate_bps=reader.rate(top, "", "rate", None),
         rate_back_bps=reader.rate(top, "", "rate_back", None),
         duration_s=duration_s,
@@ -375,7 +438,9 @@ def load(path: Path) -> Plan:
         min_rate_bps=reader.rate(flows, "flows.", "min_rate", 10_000),
         present=reader.number(flows, "flows.", "present", 0.8, 0, 1),
         hosts=hosts,
-        commands=reader.commands(names, warmup_s + duration_s),
+        commands=commands,
         classes=reader.classes(names),
+        targets=reader.targets(commands),
         packages=reader.packages(top),
+        builds=reader.builds(top),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.engines.job import GuestError, GuestJob, GuestOutput
@@ -15,6 +15,7 @@ from lab.exec import figures, network
 from lab.exec.figures import Figures
 from lab.exec.needs import Needs
 from lab.exec.plan import Plan
+from lab.exec.samples import SampleError, Samples
 from lab.host.progress import Progress
 from lab.model.scenario import Scenario
 from lab.net import topology
@@ -88,6 +89,19 @@ def _check_ends(plan: Plan, out: Path, ended: dict[str, int | None]) -> None:
             raise _failed(plan, out, command.name, "is a server and ended before the run did")
 
 
+def _samples(plan: Plan, out: Path) -> dict[str, Samples]:
+    """Of each command that prints some. Raises ExecError if one has printed something else."""
+    found = {}
+    for command in plan.commands:
+        if command.samples:
+            text = (out / command.name / "stdout").read_text(errors="replace")
+            try:
+                found[command.name] = Samples.read(command.samples, text)
+            except SampleError as error:
+                raise _failed(plan, out, command.name, str(error)) from error
+    return found
+
+
 def _guest_output(plan: Plan, options: Options, out: Path, progress: Progress) -> GuestOutput:
     scenario = _needs(plan, options)
     needs = Needs(plan)
@@ -109,7 +123,10 @@ def _guest_output(plan: Plan, options: Options, out: Path, progress: Progress) -
                 files=files,
                 host_files=host_files,
                 out=out,
-                modules=[m for m in topology.modules(scenario) if m not in names],
+                modules=[
+                    *(m for m in topology.modules(scenario) if m not in names),
+                    *network.modules(plan),
+                ],
                 kmods=[build.kernel_module(name, engine.kernel) for name in names],
                 seed=options.seed,
                 memory_mb=MEMORY_MB,
@@ -141,4 +158,4 @@ def run(plan: Plan, options: Options, out: Path, progress: Progress) -> Figures:
         seed=options.seed, command=options.command,
     )  # fmt: skip
     _check_ends(plan, out, result.ended)
-    return result
+    return replace(result, samples=_samples(plan, out))

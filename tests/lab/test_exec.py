@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 from lab.engines.initramfs import libraries
-from lab.exec import figures, needs, network, plan, runner
+from lab.exec import figures, needs, network, plan, rtts, runner
 from lab.exec.figures import Counts, Tuple, upper_edge_us
 from lab.exec.needs import Needs
+from lab.exec.rtts import Rtt
 from lab.model.options import ScenarioError
 
 ROOT = Path(__file__).resolve().parents[2]
 GUEST = Path(__file__).parent / "guest"
-SCENARIOS = sorted((ROOT / "lab/scenarios").glob("*.toml"))
+SCENARIOS = sorted((ROOT / "lab/scenarios").rglob("*.toml"))
 TOP = 'rate = "1mbit"\nduration = 3\n'
 HOSTS = '[hosts]\na = { side = "left", rtt = "20ms" }\nb = { side = "right" }\n'
 COMMAND = '[[command]]\nname = "first"\nhost = "a"\nrun = "sleep 1"\n'
@@ -62,7 +63,8 @@ def read(tmp_path: Path) -> Load:
     def load(text: str) -> plan.Plan:
         path = tmp_path / "own.toml"
         path.write_text(text)
-        return plan.load(path)
+        (found,) = plan.load(path)
+        return found
 
     return load
 
@@ -148,9 +150,9 @@ def test_wrong_file_ends_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_examples_are_read(path: Path) -> None:
-    found = plan.load(path)
-    assert found.commands
-    assert network.script(found, ["zrtt"], {c.name: "/x" for c in found.commands}, "")
+    for found in plan.load(path):
+        assert found.commands
+        assert network.script(found, ["zrtt"], {c.name: "/x" for c in found.commands}, "")
 
 
 def test_absent_program_is_named(read: Load) -> None:
@@ -226,6 +228,21 @@ def test_classes_are_told_apart(read: Load) -> None:
     assert of(80, 40000, "udp") == "a"
     assert of(40000, 80) == "a"
     assert names.end("10.1.0.2", 9) == "b:9"
+
+
+def test_rtts_that_the_qdisc_sees_are_beside_those_of_the_path(read: Load) -> None:
+    wanted = read(TOP + HOSTS + COMMAND)
+    classes = """\
+class zrtt 3:1 parent 3: rtt 23.1ms source quic rate 4Mbit prob 0.01 udp 10.0.0.2:443 > 10.1.0.2:40
+class zrtt 3:2 parent 3: rtt 934us source handshake rate 1Kbit prob 0 tcp 10.1.0.2:40 > 10.9.0.9:80
+class zrtt 3:3 parent 3: rtt 0us source none rate 1Kbit prob 0
+class fq_codel 3:4 parent 3: tcp 10.0.0.2:443 > 10.1.0.2:40
+"""
+    near_ms, _ = (host.rtt_ms for host in wanted.hosts)
+    assert rtts.read(wanted, classes) == {
+        ("udp", "10.0.0.2", 443, "10.1.0.2", 40): Rtt(23.1, "quic", near_ms),
+        ("tcp", "10.1.0.2", 40, "10.9.0.9", 80): Rtt(0.934, "handshake", 0),
+    }
 
 
 @pytest.fixture(scope="module")
