@@ -27,6 +27,7 @@ from lab.commands import (
     stress,
     sweep,
     tdc,
+    trace,
 )
 from lab.commands import exec as exec_command
 from lab.commands import report as report_command
@@ -50,7 +51,7 @@ from lab.toolchain import build
 
 COMMANDS = (
     run, demo, sweep, arena, exec_command, flent, report_command, figures, crosscheck, ablation, mininet,
-    bench, agentcost, multiqueue, longrun, flood, tdc, stress, kernel, matrix,
+    bench, agentcost, multiqueue, longrun, flood, tdc, stress, trace, kernel, matrix,
 )  # fmt: skip
 CONSOLE_LINES = 40
 EXPECTED_ERRORS = (

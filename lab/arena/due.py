@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 
-from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
+from lab.results.max_min import max_min
 from lab.results.moments import hosts_at, moments, rate_bps_at, streams_at
 
 

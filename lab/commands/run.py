@@ -18,6 +18,7 @@ from lab.model import grid
 from lab.model.churn import ShortFlows
 from lab.model.scenario import CCS, Scenario
 from lab.results import report
+from lab.results.line import LineResult
 from lab.results.readings import QueueResult
 from lab.results.result import FlowResult, PhaseResult, Result
 from lab.runs import runner
@@ -113,6 +114,15 @@ def add(commands: Commands) -> None:
     p.add_argument("--back", metavar="WORDS",
                    help="a qdisc on the router's link to each host, behind the delay, which ACKs "
                    "cross: with zrtt there, it sees both directions")  # fmt: skip
+    p.add_argument("--line", metavar="'rate=R[@S],R@S,...|trace=FILE|model=NAME:SEED buffer=B'",
+                   help="a second bottleneck behind the router, hidden from the qdisc, which sees "
+                   "a link of 1 Gbit/s: its rate, and from second S on another; or a trace in "
+                   "mahimahi's format, or one of lte or starlink (lab trace); B is the room of "
+                   "its FIFO, in time at its first or mean rate, or bytes as 1250kB. --rate is "
+                   "then not used")  # fmt: skip
+    p.add_argument("--slow", metavar="'host=N rate=R buffer=B'",
+                   help="a bottleneck with a FIFO behind all others, that data from the host of "
+                   "the RTT N (from 0) cross, and those of no other")  # fmt: skip
     p.add_argument("--link", metavar="shaper|wire|own",
                    help="shaper: packets leave the bottleneck in small bursts, below htb; "
                    "wire: one "
@@ -197,6 +207,8 @@ def _print_result(done: Result) -> None:
         _print_short_flows(done.short_flows)
     if len(done.queues) > 1:
         _print_queues(done.queues)
+    if done.line:
+        _print_line(done.line)
     if len(done.phases) > 1:
         _print_phases(done.phases)
     print()
@@ -230,6 +242,22 @@ def _print_queues(queues: list[QueueResult]) -> None:
             f"{queue.name:>9}  {queue.utilisation:.1%} used, sojourn {sojourn.mean:.1f} ms,"
             f" p95 {sojourn.p95:.1f} ms, max {sojourn.max:.0f} ms,"
             f" {queue.marks} marks, {queue.drops} drops"
+        )
+
+
+def _print_line(line: LineResult) -> None:
+    for name, delay in (("line", line.sojourn_ms), ("whole", line.whole_ms)):
+        print(
+            f"{name:>9}  sojourn {delay.mean:.1f} ms, p95 {delay.p95:.1f} ms,"
+            f" max {delay.max:.0f} ms"
+        )
+    print(
+        f"           {line.utilisation:.1%} of {line.rate_mbps:.3f} Mbit/s used, {line.drops} drops"
+    )
+    for phase in line.phases if len(line.phases) > 1 else []:
+        print(
+            f"           {phase.from_s:g}..{phase.to_s:g} s: {phase.utilisation:.1%} of"
+            f" {phase.rate_mbps:.3f} Mbit/s, whole sojourn {phase.whole_mean_ms:.1f} ms"
         )
 
 

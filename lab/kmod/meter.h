@@ -15,6 +15,7 @@ enum {
 	TCA_METER_LIAR,		/* u32, destination port whose ECT(1) is METER_LIAR */
 	TCA_METER_TUPLES,	/* u8, 1: count each 5-tuple */
 	TCA_METER_STOP,		/* u8, 1: of 5-tuples, what has come by now is all */
+	TCA_METER_KEEP,		/* u8, 1: packets leave with the time when they came */
 	__TCA_METER_MAX,
 };
 #define TCA_METER_MAX	(__TCA_METER_MAX - 1)

@@ -4,7 +4,7 @@
  *
  *	tc qdisc add dev DEV parent ID meter
  *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]
- *		[ tuples ] [ stop ]
+ *		[ tuples ] [ stop ] [ keep ]
  *	tc -s class show dev DEV parent ID
  */
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ] [ tuples ] [ stop ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ] [ tuples ] [ stop ] [ keep ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -48,6 +48,8 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr8(n, room, TCA_METER_TUPLES, 1);
 		} else if (!strcmp(*argv, "stop")) {
 			addattr8(n, room, TCA_METER_STOP, 1);
+		} else if (!strcmp(*argv, "keep")) {
+			addattr8(n, room, TCA_METER_KEEP, 1);
 		} else {
 			fprintf(stderr, "meter: unknown parameter \"%s\"\n", *argv);
 			meter_explain();

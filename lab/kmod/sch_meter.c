@@ -27,7 +27,8 @@
  * Of programs that choose ports themselves, each 5-tuple is a class of its own, in the order
  * of their first packets (tuples.h).
  *
- * A forwarded packet arrives with an empty time stamp and leaves with one.
+ * A forwarded packet arrives with an empty time stamp and leaves with one, unless a line
+ * above the meter (sch_line.c) is to know when it came.
  */
 #include <linux/if_vlan.h>
 #include <linux/mm.h>
@@ -38,6 +39,7 @@
 #include <net/pkt_sched.h>
 
 #include "meter.h"
+#include "percentile.h"
 #include "tuples.h"
 
 #define METER_BUCKET_US		100U		/* width of a histogram bucket */
@@ -95,6 +97,7 @@ struct meter_part {
  * @sum_ns:	sum of all sojourns, nanoseconds
  * @poll:	ask the child once more when it is empty
  * @rehash:	take the socket's hash from each packet
+ * @keep:	leave the time stamp in what leaves
  */
 struct meter_sched_data {
 	struct Qdisc		*child;
@@ -109,6 +112,7 @@ struct meter_sched_data {
 	u64			sum_ns;
 	bool			poll;
 	bool			rehash;
+	bool			keep;
 };
 
 static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
@@ -118,6 +122,7 @@ static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_LIAR] = { .type = NLA_U32 },
 	[TCA_METER_TUPLES] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_STOP] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_METER_KEEP] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static u32 meter_segments(const struct sk_buff *skb)
@@ -273,7 +278,8 @@ static struct sk_buff *meter_dequeue(struct Qdisc *sch)
 		return NULL;
 
 	meter_count_out(q, skb);
-	skb_clear_tstamp(skb);
+	if (!q->keep)
+		skb_clear_tstamp(skb);
 	qdisc_qstats_backlog_dec(sch, skb);
 	sch->q.qlen--;
 	qdisc_bstats_update(sch, skb);
@@ -339,6 +345,8 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 		q->poll = true;
 	if (tb[TCA_METER_REHASH])
 		q->rehash = true;
+	if (tb[TCA_METER_KEEP])
+		q->keep = true;
 	if (tb[TCA_METER_LIAR])
 		q->flows[nla_get_u32(tb[TCA_METER_LIAR]) & (METER_FLOWS - 1)].liar = true;
 	sch_tree_unlock(sch);
@@ -404,32 +412,17 @@ static int meter_dump(struct Qdisc *sch, struct sk_buff *skb)
 	return nest ? nla_nest_end(skb, nest) : -EMSGSIZE;
 }
 
-/* The first bucket at whose upper edge per_mille of all packets are in; 0 if there are none. */
-static u32 meter_percentile(const u32 *histogram, u32 buckets, u64 packets, u32 per_mille)
-{
-	u64 wanted = DIV_ROUND_UP_ULL(packets * per_mille, 1000);
-	u64 seen = 0;
-	u32 i;
-
-	for (i = 0; i < buckets; i++) {
-		seen += histogram[i];
-		if (seen && seen >= wanted)
-			return i + 1;
-	}
-	return 0;
-}
-
 static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
 {
-	return METER_BUCKET_US * meter_percentile(q->histogram, METER_BUCKETS,
-						  q->stats.packets_out, per_mille);
+	return METER_BUCKET_US * percentile_bucket(q->histogram, METER_BUCKETS,
+						   q->stats.packets_out, per_mille);
 }
 
 /* Of the last bucket, which has no upper edge, and of the longest: the longest. */
 static u32 meter_part_percentile_us(const struct meter_part *part, u32 per_mille)
 {
-	u32 edge = meter_percentile(part->histogram, METER_PART_BUCKETS,
-				    part->stats.packets_out, per_mille);
+	u32 edge = percentile_bucket(part->histogram, METER_PART_BUCKETS,
+				     part->stats.packets_out, per_mille);
 
 	if (edge == METER_PART_BUCKETS)
 		return part->stats.max_us;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Churn: short TCP flows that come and go beside the long ones."""
+"""Background traffic: how it differs from the flows; churn, short flows that come and go."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from statistics import fmean
 from typing import Any
 
 from lab.model.options import ScenarioError, words
+from lab.model.units import UnitError, parse_rate
 from lab.model.wire import expansion
 
 MAX_FLOWS = 200_000
@@ -24,6 +25,27 @@ SIZE_CLASSES_BYTES = (10_000, 100_000)
 
 Done = Sequence[tuple[int, float]]
 """Flows that are complete: the size in bytes and the time it took, in seconds."""
+
+
+@dataclass(frozen=True)
+class Background:
+    """How background traffic differs from the flows."""
+
+    cc: str = ""
+    """Its congestion control; empty: as the flows have it."""
+    rate_bps: int | None = None
+    """Of the link of each host whose flow crosses one router; None: as fast as it goes."""
+
+    @classmethod
+    def parse(cls, text: str) -> Background:
+        """Reads "cc=reno rate=100mbit"."""
+        option = f"--background {text!r}"
+        given = words(text, option, needed=(), others=("cc", "rate"))
+        try:
+            rate = parse_rate(given["rate"]) if "rate" in given else None
+        except UnitError as error:
+            raise ScenarioError(f"{option}: {error}") from error
+        return cls(given.get("cc", ""), rate)
 
 
 @dataclass(frozen=True)

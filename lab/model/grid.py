@@ -10,8 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from lab.model.background import Background
-from lab.model.churn import Churn
+from lab.model.churn import Background, Churn
 from lab.model.ect1 import Ect1
 from lab.model.hosts import (
     Idle,
@@ -21,6 +20,7 @@ from lab.model.hosts import (
     parse_subscribers,
     parse_weights,
 )
+from lab.model.line import Line, Slow
 from lab.model.scenario import (
     Scenario,
     Step,
@@ -77,13 +77,15 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "dscp": lambda text: {"dscps": parse_dscps(text)},
     "receivers": lambda text: {"receivers": parse_receivers(text)},
     "idle": lambda text: {"idle": Idle.parse(text)},
+    "line": lambda text: {"line": Line.parse(text)},
+    "slow": lambda text: {"slow": Slow.parse(text)},
 }
 REPEATED = ("liar", "step", "udp", "spoof")
 HOSTS = ("weights", "subscribers", "dscp", "receivers", "idle")
 """Options about hosts."""
 EXTRAS = (
     *REPEATED, "ect1", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop",
-    "background", *HOSTS,
+    "background", "line", "slow", *HOSTS,
 )  # fmt: skip
 """Options that few cells have."""
 

@@ -10,11 +10,12 @@ from enum import StrEnum
 from typing import Any
 
 from lab.kernels.kernel import KERNELS, OTHER_TICKS
-from lab.model.background import Background
+from lab.model.autorate import Autorate
 from lab.model.churn import MAX_FLOWS as MAX_SHORT_FLOWS
-from lab.model.churn import Arrival, Churn
+from lab.model.churn import Arrival, Background, Churn
 from lab.model.ect1 import SCALABLE, Ect1
 from lab.model.hosts import MAX_RECEIVERS, SUBSCRIBER_SHIFT, Idle
+from lab.model.line import Line, Slow
 from lab.model.options import ScenarioError
 from lab.model.ports import CROSS_PORT, FIRST_PORT, MAX_CROSS, MAX_FLOWS, MAX_UDP, REVERSE_PORT
 from lab.model.spoof import MAX_SPOOF, Spoof
@@ -148,12 +149,19 @@ class Scenario:
     """When the flows of each RTT are reset, None: never; empty: none is."""
     background: Background = Background()
     sample_ms: int = 0
+    line: Line | None = None
+    """Behind the router; rate_bps then means nothing."""
+    slow: Slow | None = None
+    """Behind all others, for one host."""
 
     def check(self) -> Scenario:
         """Returns itself, or raises ScenarioError."""
         kernels = (*KERNELS, *OTHER_TICKS)
         self._require(self.kernel in kernels, f"--kernel: one of {', '.join(kernels)}")
         self._require(bool(self.qdisc_words), "--qdisc: empty")
+        self._require(
+            not self.autorate or self.line is not None, f"--qdisc {Autorate.NAME}: without --line"
+        )
         self._require(
             self.link != Link.OWN or self.qdisc_words[0] in SHAPERS,
             f"--link own: of {' and '.join(SHAPERS)} only",
@@ -207,7 +215,7 @@ class Scenario:
             )
         self._check_spoof(flows)
         if self.churn:
-            planned = self.churn.flows_per_s(self.rate_bps) * self.total_s
+            planned = self.churn.flows_per_s(self.capacity_bps) * self.total_s
             self._require(
                 planned <= MAX_SHORT_FLOWS,
                 f"--churn: {planned:.0f} flows, at most {MAX_SHORT_FLOWS}",
@@ -216,7 +224,25 @@ class Scenario:
             self._require(index < flows, f"--liar {index}: flows are 0..{flows - 1}")
             self._require(0.001 <= factor <= 1000, f"--liar {index}: factor 0.001 to 1000")
         self._check_ect1(flows)
+        self._check_line()
         return self
+
+    def _check_line(self) -> None:
+        if self.slow:
+            hosts = len(self.rtts_ms)
+            self._require(self.slow.host < hosts, f"--slow: hosts are 0..{hosts - 1}")
+            self._require(not self.gso, "--slow: not with --gso")
+            self._require(not self.ect1_tcp, "--slow: not with ECT(1)")
+        if not self.line:
+            return
+        for option, wrong in (
+            ("--hops", self.hops > 1 or bool(self.cross_rtts_ms)), ("--reverse", self.reverse > 0),
+            ("--link", self.link != Link.SHAPER), ("--gso", self.gso),
+            ("--step rate", any(step.rate_bps is not None for step in self.steps)),
+        ):  # fmt: skip
+            self._require(not wrong, f"--line: not with {option}")
+        late = [f"{at_s:g}" for at_s, _ in self.line.rates if at_s >= self.total_s]
+        self._require(not late, f"--line rate@{', '.join(late)}: not before the end of the run")
 
     def _check_hosts(self) -> None:
         hosts = len(self.rtts_ms)
@@ -329,9 +355,15 @@ class Scenario:
         return self.gso_segs != 1
 
     @property
+    def autorate(self) -> Autorate | None:
+        """What sets the qdisc's rate while traffic runs, if the qdisc is that comparator."""
+        words = shlex.split(self.qdisc)
+        return Autorate.parse(words) if words[:1] == [Autorate.NAME] else None
+
+    @property
     def qdisc_words(self) -> list[str]:
         """The qdisc under test, as tc's words."""
-        return shlex.split(self.qdisc)
+        return self.autorate.tc_words if self.autorate else shlex.split(self.qdisc)
 
     @property
     def back_words(self) -> list[str]:
@@ -462,7 +494,7 @@ class Scenario:
         if not self.churn:
             return []
         hosts = len(self.rtts_ms)
-        return list(self.churn.arrivals(self.rate_bps, self.total_s, hosts, self.seed))
+        return list(self.churn.arrivals(self.capacity_bps, self.total_s, hosts, self.seed))
 
     def cc_of(self, index: int) -> str:
         """The congestion control of a flow; they are assigned in turn."""
@@ -501,8 +533,16 @@ class Scenario:
         return self.ecn and self.ecn_share < 1
 
     @property
+    def capacity_bps(self) -> float:
+        """The bottleneck's rate as it was given, or the mean of a line's."""
+        return self.line.mean_bps(0, self.total_s) if self.line else self.rate_bps
+
+    @property
     def phases(self) -> list[Phase]:
-        """The measured interval, cut where the bottleneck's rate changes."""
+        """The measured interval, cut where the bottleneck's rate changes; that of a line is not."""
+        if self.line:
+            mean_bps = self.line.mean_bps(self.warmup_s, self.total_s)
+            return [Phase(self.warmup_s, self.total_s, round(mean_bps))]
         found = [Phase(self.warmup_s, self.total_s, self.rate_bps)]
         for step in sorted(self.steps, key=lambda step: step.at_s):
             if step.rate_bps is None or step.at_s >= self.total_s:

@@ -7,12 +7,15 @@ import shlex
 from dataclasses import dataclass
 
 from lab.model.hosts import MAX_RECEIVERS
+from lab.model.line import Line
 from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Link, Scenario
 from lab.model.units import format_ms
 from lab.model.wire import FRAME_BYTES
 
 BURST_S = 0.0002
+LINE_TRACE = "$LAB/line"
+"""The file of a line's trace, in a guest."""
 UNLIMITED_BPS = 40_000_000_000
 WIRE_BURST_S = 0.000001
 NETEM_LIMIT_PACKETS = 1_000_000
@@ -68,6 +71,8 @@ class Queue:
     hop: int
     """0: of the way back."""
     link: Link = Link.SHAPER
+    line: Line | None = None
+    """In place of htb."""
 
     @property
     def tc(self) -> str:
@@ -84,6 +89,14 @@ class Queue:
         own = self.link == Link.OWN
         rate = htb(UNLIMITED_BPS if own else rate_bps, wire=self.wire)
         return f"class {verb} dev {self.device} parent 1: classid 1:1 {rate}"
+
+    def root(self, rate_bps: int) -> list[str]:
+        """What limits the rate: arguments of tc."""
+        place = f"qdisc add dev {self.device} root handle 1:"
+        if not self.line:
+            return [f"{place} htb default 1", self.htb("add", rate_bps)]
+        rate = f"rate {self.line.rates[0][1]}" if self.line.rates else f"trace {LINE_TRACE}"
+        return [f"{place} line limit {self.line.buffer_bytes} {rate}"]
 
     def change(self, qdisc: str, rate_bps: int) -> str:
         """The command that changes the rate while traffic runs."""
@@ -181,7 +194,8 @@ def queues(scenario: Scenario) -> list[Queue]:
     """All bottlenecks, in the order that data cross them, then the one of the way back."""
     hops = range(1, scenario.hops + 1)
     link = scenario.link
-    found = [Queue(f"hop {hop}", router(hop), "bot", hop, link) for hop in hops]
+    line = scenario.line
+    found = [Queue(f"hop {hop}", router(hop), "bot", hop, link, line) for hop in hops]
     way_back = Queue("reverse", router(n_hops(scenario)), "eth0", 0, link)
     return [*found, way_back] if scenario.reverse else found
 
@@ -267,6 +281,38 @@ def hop_lines(scenario: Scenario, hop: int) -> list[str]:
     ]  # fmt: skip
 
 
+def autorate_lines(scenario: Scenario) -> tuple[list[str], list[str]]:
+    """Starts what sets the rate, and ends it; the script fails if it had failed."""
+    if not scenario.autorate:
+        return [], []
+    (queue,) = queues(scenario)
+    rates = " ".join(f"{bps / 1000:g}" for bps in scenario.autorate.rates_bps)
+    start = (
+        f'ip netns exec {queue.netns} "$LAB/autorate" {queue.device} 2:1 3:'
+        f" {far_address(queue.hop)} {rates} >/tmp/autorate & autorate=$!"
+    )
+    return [start], ["kill $autorate", "wait $autorate", "cat /tmp/autorate"]
+
+
+def slow_lines(scenario: Scenario) -> list[str]:
+    """What comes from one host is shaped as it arrives, by a device of its own."""
+    slow = scenario.slow
+    if not slow:
+        return []
+    return [
+        "ip -n rx link add slow type ifb",
+        "ip -n rx link set slow up",
+        "tc -n rx -batch - <<-END",
+        "qdisc add dev slow root handle 1: htb default 1",
+        f"class add dev slow parent 1: classid 1:1 {htb(slow.rate_bps, wire=True)}",
+        f"qdisc add dev slow parent 1:1 bfifo limit {slow.buffer_bytes}",
+        "qdisc add dev eth0 clsact",
+        f"filter add dev eth0 ingress prio 1 protocol ip flower src_ip 10.{LONG}.{slow.host}.2"
+        " action mirred egress redirect dev slow",
+        "END",
+    ]
+
+
 def ect1_lines(scenario: Scenario) -> list[str]:
     """Rewrites ECT(0) to ECT(1) in what sockets with the mark ECT1_MARK send.
 
@@ -337,9 +383,8 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
     near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
     own = f" bandwidth {scenario.rate_bps}bit" if queue.link == Link.OWN else ""
     return [
-        f"{queue.tc} -batch - <<-'END'",
-        f"qdisc add dev {queue.device} root handle 1: htb default 1",
-        queue.htb("add", scenario.rate_bps),
+        f"{queue.tc} -batch - <<-END",
+        *queue.root(scenario.rate_bps),
         f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
         *[netem("add", host, host.rtt_ms or 0) for host in near],
         "END",
@@ -350,6 +395,7 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
             for word, wanted in (
                 ("poll", queue.wire),
                 ("rehash", bool(scenario.spoof)),
+                ("keep", queue.line is not None),
                 *((f"liar {port}", True) for port in _liars(scenario)),
             )
             if wanted

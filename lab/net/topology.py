@@ -30,6 +30,7 @@ from lab.net import network
 
 MODULES = ("veth", "sch_htb", "sch_netem")
 MARK_MODULES = ("sch_ingress", "cls_matchall", "act_skbedit", "act_pedit", "act_csum")
+SLOW_MODULES = ("ifb", "sch_ingress", "cls_flower", "act_mirred")
 ECT1_MODULES = ("sch_ingress", "cls_fw", "cls_flower", "act_gact", "act_pedit", "act_csum")
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
@@ -42,7 +43,8 @@ def modules(scenario: Scenario) -> list[str]:
     congestion = [CCS[cc] for cc in scenario.ccs if cc != "reno"]
     ect1 = ECT1_MODULES if scenario.ect1_tcp else ()
     marks = MARK_MODULES if scenario.marks or scenario.dscps else ()
-    return [*MODULES, *dict.fromkeys([*ect1, *marks]), *filter(None, qdiscs), *congestion]
+    slow = SLOW_MODULES if scenario.slow else ()
+    return [*MODULES, *dict.fromkeys([*ect1, *marks, *slow]), *filter(None, qdiscs), *congestion]
 
 
 def script(scenario: Scenario) -> str:
@@ -51,6 +53,10 @@ def script(scenario: Scenario) -> str:
     parts = ["traffic"]
     for queue in queues:
         parts += [f"{name}-{queue.netns}" for name in ("begin", "end", "classes")]
+    if scenario.line:
+        phases = scenario.line.phases(scenario.warmup_s, scenario.total_s)
+        parts += [f"line-{i}-{end}" for i in range(len(phases)) for end in ("begin", "end")]
+    before, after = network.autorate_lines(scenario)
     lines = [
         "#!/bin/sh",
         "set -eu",
@@ -60,8 +66,11 @@ def script(scenario: Scenario) -> str:
         *[line for host in network.hosts(scenario) for line in network.host_lines(scenario, host)],
         *[line for host in network.hosts(scenario) for line in network.mark_lines(scenario, host)],
         *(network.ect1_lines(scenario) if scenario.ect1_tcp else []),
+        *network.slow_lines(scenario),
         *[line for queue in queues for line in network.queue_lines(scenario, queue)],
+        *before,
         '"$LAB/traffic" "$LAB/spec" /tmp/traffic',
+        *after,
         f"for part in {' '.join(parts)}; do",
         '	echo "@$part"; cat /tmp/$part',
         'done >"$RESULT"',

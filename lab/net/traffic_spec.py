@@ -42,8 +42,11 @@ def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
     """
     smallest, largest = SEND_BUFFER_BYTES
     shares = 2 if flow.cc == "bbr" else min(1.0, 10 * _due_share(scenario, flow))
-    share_bps = scenario.rate_bps * shares
+    peak_bps = scenario.line.peak_bps if scenario.line else scenario.rate_bps
+    share_bps = peak_bps * shares
     path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
+    if scenario.line:
+        path_bytes += 2 * scenario.line.buffer_bytes
     return round(min(max(path_bytes, smallest), largest))
 
 
@@ -80,9 +83,27 @@ def _readings(scenario: Scenario, queue: Queue) -> list[tuple[int, str]]:
     ]
 
 
+def _line_commands(scenario: Scenario, queue: Queue) -> list[tuple[int, str]]:
+    """Of a line: its trace begins, its rate changes, its figures at both ends of each phase."""
+    line = scenario.line
+    if not line:
+        return []
+    change = f"{queue.tc} qdisc change dev {queue.device} root handle 1: line"
+    show = f"{queue.tc} -s -j qdisc show dev {queue.device}"
+    timed = [(0, f"{change} start"), (_ms(scenario.warmup_s), f"{change} reset")]
+    for index, phase in enumerate(line.phases(scenario.warmup_s, scenario.total_s)):
+        timed += [
+            (_ms(phase.from_s), f"{show} >/tmp/line-{index}-begin"),
+            (_ms(phase.to_s), f"{show} >/tmp/line-{index}-end"),
+        ]
+    return timed + [(_ms(at_s), f"{change} rate {rate}") for at_s, rate in line.rates[1:]]
+
+
 def _commands(scenario: Scenario) -> list[tuple[int, str]]:
     """Commands while traffic runs: readings of the queues, and steps."""
-    timed = [item for queue in network.queues(scenario) for item in _readings(scenario, queue)]
+    queues = network.queues(scenario)
+    timed = [item for queue in queues for item in _readings(scenario, queue)]
+    timed += [item for queue in queues for item in _line_commands(scenario, queue)]
     for step in scenario.steps:
         timed += [(_ms(step.at_s), c) for c in _step_commands(scenario, step)]
     return sorted(timed, key=lambda item: item[0])

@@ -21,7 +21,9 @@ from lab.model.udp import UdpResult, frames_mbps
 from lab.model.wire import expansion, headers
 from lab.net import network
 from lab.results import hosts as hosts_of
+from lab.results import line as line_of
 from lab.results.hosts import HostResult, jain
+from lab.results.line import LineResult
 from lab.results.readings import QueueReadings, QueueResult, ResultError, Sojourn, sections
 
 RATE_SLACK = 1.02
@@ -128,6 +130,8 @@ class Result:
     """How far the worst host's share is from the mean, relative to it."""
     receiver_jain: float | None = None
     """Of the addresses of the receivers' side; None if there is one."""
+    line: LineResult | None = None
+    """A second bottleneck behind the queue; sojourn_ms is that of the first alone."""
 
     @property
     def host_due(self) -> float:
@@ -158,6 +162,8 @@ class Result:
     @property
     def min_phase_utilisation(self) -> float:
         """Of the worst of the phases."""
+        if self.line:
+            return self.line.min_utilisation
         return min((phase.utilisation for phase in self.phases), default=self.utilisation)
 
     @property
@@ -187,6 +193,8 @@ class Result:
         own["queues"] = [QueueResult.from_dict(queue) for queue in own.get("queues", [])]
         if own.get("short_flows"):
             own["short_flows"] = ShortFlows.from_dict(own["short_flows"])
+        if own.get("line"):
+            own["line"] = LineResult.from_dict(own["line"])
         return cls(**own)
 
 
@@ -356,7 +364,8 @@ def _queue_problems(result: Result, scenario: Scenario, queue: QueueReadings) ->
     used -= sum(flow.held_mbps for flow in received)
     left = queue.left_mbps(result.measured_s)
     problems = queue.problems(ports, gso=scenario.gso)
-    if left > result.rate_mbps * RATE_SLACK or used > left * RATE_SLACK:
+    room = math.inf if scenario.line else result.rate_mbps * RATE_SLACK
+    if left > room or used > left * RATE_SLACK:
         problems.append(
             f"{queue.queue.name}, Mbit/s: {used:.3f} received, {left:.3f} left the queue,"
             f" {result.rate_mbps:.3f} is the rate"
@@ -400,8 +409,9 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     traffic = found["traffic"]
     readings = traffic["readings"]
     seconds = (traffic["to_ms"] - traffic["from_ms"]) / 1000
-    rate_mbps = scenario.mean_rate_bps() / 1e6
     of_queues = [QueueReadings.of(found, queue) for queue in network.queues(scenario)]
+    line = line_of.compute(scenario, found, of_queues[0])
+    rate_mbps = line.rate_mbps if line else scenario.mean_rate_bps() / 1e6
     queues = [queue.result(rate_mbps, seconds) for queue in of_queues]
     hops = queues[: scenario.hops]
     bulk = _bulk_flows(scenario, traffic, of_queues, seconds)
@@ -462,6 +472,7 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
         within_jain=of_hosts.within,
         host_error=of_hosts.error,
         receiver_jain=None if math.isnan(of_hosts.receivers_jain) else of_hosts.receivers_jain,
+        line=line,
     )
     _check(result, scenario, of_queues)
     return result

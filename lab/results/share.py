@@ -43,6 +43,8 @@ def of_row(row: Row) -> float:
         if "step" in extra:
             steps = tuple(map(Step.parse, extra["step"].split(", ")))
             rate_bps = _mean_rate_bps(rate_bps, steps, row.command)
+        if row.line_mbps > 0:
+            rate_bps = row.line_mbps * 1e6
         _, crossing = parse_hops(extra.get("hops", "1"))
     except (ScenarioError, UnitError, ValueError):
         return math.nan

@@ -141,6 +141,16 @@ class Row:
     """Of the addresses of the receivers' side; nan if there is one."""
     host_goodputs_mbps: str = ""
     """Of each host or subscriber, separated by semicolons."""
+    line_mbps: float = math.nan
+    """What a line behind the router could carry, on average; nan if there is none."""
+    line_mean_ms: float = math.nan
+    """Sojourn in its FIFO."""
+    line_p95_ms: float = math.nan
+    whole_mean_ms: float = math.nan
+    """Of each packet, from the arrival at the queue to the end of the line."""
+    whole_p95_ms: float = math.nan
+    line_drops: float = math.nan
+    """Packets that its FIFO had no room for."""
 
     voip_p99_ms = _p99_of(Kind.VOIP)
     game_p99_ms = _p99_of(Kind.GAME)
@@ -252,6 +262,7 @@ METRICS = (
     "l4s_mean_ms", "l4s_p99_ms", "classic_mean_ms", "classic_p99_ms",
     "scalable_share", "share_error", "ect1_share",
     "host_jain", "within_jain", "host_error", "host_due", "receiver_jain",
+    "line_mbps", "line_mean_ms", "line_p95_ms", "whole_mean_ms", "whole_p95_ms", "line_drops",
 )  # fmt: skip
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""

@@ -15,6 +15,7 @@ from lab.model.scenario import CCS, Scenario
 from lab.net import topology, traffic_spec
 from lab.results import result
 from lab.toolchain import build
+from lab.traces import mahimahi
 
 MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
@@ -53,7 +54,8 @@ def watcher(progress: Progress) -> Callable[[str], None]:
 def module_names(scenario: Scenario) -> list[str]:
     """This project's modules that a scenario needs."""
     congestion = [CCS[cc] for cc in scenario.ccs if CCS[cc] in build.MODULE_SOURCES]
-    return ["sch_meter", *_known(MODULE_OF_QDISC, scenario), *dict.fromkeys(congestion)]
+    line = ["sch_line"] if scenario.line else []
+    return ["sch_meter", *line, *_known(MODULE_OF_QDISC, scenario), *dict.fromkeys(congestion)]
 
 
 def plugin_names(scenario: Scenario) -> list[str]:
@@ -97,6 +99,11 @@ def guest_output(scenario: Scenario, engine: Engine, *, around: Around | None = 
         script.write_text(topology.script(scenario))
         traffic.write_text(traffic_spec.spec(scenario))
         files = {"traffic": build.traffic(), "spec": traffic}
+        if scenario.autorate:
+            files["autorate"] = build.autorate()
+        if scenario.line and scenario.line.trace:
+            files["line"] = Path(folder) / "line"
+            files["line"].write_text(mahimahi.text(scenario.line.trace))
         for name in (*plugin_names(scenario), *more):
             files.update(build.tc_plugin(name))
         job = GuestJob(

@@ -18,17 +18,18 @@ from lab.engines.job import GuestError
 from lab.engines.select import get_engine
 from lab.host.progress import Bar
 from lab.kernels.kernel import Kernel, KernelError
-from lab.model import churn, ect1, max_min, spoof, thin, udp, wire
+from lab.model import churn, ect1, spoof, thin, udp, wire
 from lab.model import hosts as hosts_model
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.net import topology, traffic_spec
-from lab.results import dues, hosts, moments, readings, result
+from lab.results import dues, hosts, line, max_min, moments, readings, result
 from lab.results.result import FlowResult, Result, ResultError
 from lab.results.table import Row, Table
 from lab.runs import runner
 from lab.toolchain import build
 from lab.toolchain.build import BuildError
+from lab.traces import mahimahi
 
 RUN_ERRORS = (BuildError, GuestError, KernelError, ResultError)
 
@@ -67,15 +68,19 @@ class RealGuests:
         scenario = point.scenario
         # What is built lies in folders named by the hashes of their sources.
         built = [build.traffic(), *self.builds(point).values()]
+        if scenario.autorate:
+            built.append(build.autorate())
         for name in runner.plugin_names(scenario):
             built += build.tc_plugin(name).values()
         digest = hashlib.sha256()
         for path in sorted(built):
             digest.update(f"{path.parent.name}/{path.name}\0".encode())
         digest.update(topology.script(scenario).encode() + traffic_spec.spec(scenario).encode())
+        if scenario.line:
+            digest.update(mahimahi.text(scenario.line.trace).encode())
         for module in (
             result, readings, hosts, dues, hosts_model, max_min, moments, churn, ect1, spoof, thin,
-            udp, wire,
+            udp, wire, line,
         ):  # fmt: skip
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
@@ -185,6 +190,12 @@ def _row(point: Point, done: Result, inputs: str) -> Row:
         host_due=done.host_due,
         receiver_jain=math.nan if done.receiver_jain is None else done.receiver_jain,
         host_goodputs_mbps=";".join(f"{host.goodput_mbps:.6g}" for host in done.hosts),
+        line_mbps=done.line.rate_mbps if done.line else math.nan,
+        line_mean_ms=done.line.sojourn_ms.mean if done.line else math.nan,
+        line_p95_ms=done.line.sojourn_ms.p95 if done.line else math.nan,
+        whole_mean_ms=done.line.whole_ms.mean if done.line else math.nan,
+        whole_p95_ms=done.line.whole_ms.p95 if done.line else math.nan,
+        line_drops=done.line.drops if done.line else math.nan,
     )
 
 

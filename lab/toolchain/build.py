@@ -28,7 +28,14 @@ MODULE_SOURCES = {
     "sch_meter": (
         "lab/kmod/sch_meter.c",
         "lab/kmod/meter.h",
+        "lab/kmod/percentile.h",
         "lab/kmod/tuples.h",
+        "lab/kmod/Kbuild",
+    ),
+    "sch_line": (
+        "lab/kmod/sch_line.c",
+        "lab/kmod/line.h",
+        "lab/kmod/percentile.h",
         "lab/kmod/Kbuild",
     ),
     "sch_csfq": ("lab/kmod/sch_csfq.c", "lab/kmod/csfq.h", "lab/kmod/Kbuild"),
@@ -67,6 +74,7 @@ MODULE_SOURCES = {
 PLUGIN_SOURCES = {
     "sch_zrtt": "tc-plugin/q_zrtt.c",
     "sch_meter": "lab/kmod/q_meter.c",
+    "sch_line": "lab/kmod/q_line.c",
     "sch_csfq": "lab/kmod/q_csfq.c",
     "sch_dualpi2": "lab/kmod/q_dualpi2.c",  # its module is the kernel's own
     "sch_cake_mq": "lab/kmod/q_cake_mq.c",  # likewise
@@ -144,15 +152,25 @@ def tc_plugin(name: str) -> dict[str, Path]:
 
 
 def traffic() -> Path:
-    """The traffic program, linked statically to run on any root file system."""
-    folder = REPO / "lab" / "guest" / "traffic"
+    """The traffic program."""
+    return _program("traffic")
+
+
+def autorate() -> Path:
+    """What sets the bandwidth of cake by the rule of cake-autorate."""
+    return _program("autorate")
+
+
+def _program(name: str) -> Path:
+    """A program of guests, linked statically to run on any root file system."""
+    folder = REPO / "lab" / "guest" / name
     sources, headers = sorted(folder.glob("*.c")), sorted(folder.glob("*.h"))
     flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-static"]
 
     def recipe(made: Path) -> None:
-        _make(["gcc", *flags, "-o", str(made / "traffic"), *map(str, sources), "-lm"])
+        _make(["gcc", *flags, "-o", str(made / name), *map(str, sources), "-lm"])
 
-    return _cached("traffic", _digest([*sources, *headers], *flags), "traffic", recipe)
+    return _cached(name, _digest([*sources, *headers], *flags), name, recipe)
 
 
 def profiler() -> Path:

@@ -41,7 +41,7 @@ JIFFIES_WRAP_S = 300
 
 GAUGES = frozenset(
     "backlog qlen backlog_packets prob alpha delay_us dq_rate rtt_avg_us flows flows_hinted "
-    "flows_handshake flows_marked flows_timestamps memory_used limit_now".split()
+    "flows_handshake flows_quic flows_marked flows_timestamps memory_used limit_now".split()
 )
 """Statistics that may fall; all others count."""
 ENDS = ("packets", "drop_mark", "drop_limit", "drop_late", "purged", "backlog_packets")

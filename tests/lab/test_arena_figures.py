@@ -21,11 +21,11 @@ from lab.arena.due import Dues, dues
 from lab.arena.figures import Bout, Figures, bouts, by_qdisc, by_thin, of_run
 from lab.arena.plan import plan
 from lab.model.grid import Point
-from lab.model.max_min import max_min
 from lab.model.scenario import Scenario
 from lab.model.step import Step
 from lab.model.udp import Udp
 from lab.results import table
+from lab.results.max_min import max_min
 from lab.results.table import Row
 from lab.runs import sweep
 

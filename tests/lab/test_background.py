@@ -8,8 +8,7 @@ import re
 import pytest
 
 from lab.model import grid
-from lab.model.background import Background
-from lab.model.churn import Churn
+from lab.model.churn import Background, Churn
 from lab.model.scenario import (
     CCS,
     Link,

@@ -15,10 +15,10 @@ from lab.commands.run import scenario_of
 from lab.model.churn import Churn
 from lab.model.grid import FIELDS
 from lab.model.hosts import Idle
-from lab.model.max_min import max_min
 from lab.model.scenario import Scenario, ScenarioError
 from lab.model.udp import Udp
 from lab.net import network, topology, traffic_spec
+from lab.results.max_min import max_min
 
 TWO = Scenario(rtts_ms=(20.0, 40.0), warmup_s=10.0, duration_s=50.0)
 THREE_FLOWS = replace(TWO, sessions=0, sessions_of=(1, 2))

@@ -129,6 +129,7 @@ def test_fair_share_is_the_link_s() -> None:
           "command": "lab run --warmup 20 --duration 60"}, 16.25 * 1448 / 1514 / 4),
         ({"rate": "soon"}, math.nan),
         ({"extra": "step t=35 rate=5mbit"}, math.nan),
+        ({"line_mbps": 11.0}, 11 * 1448 / 1514 / 4),
         ({"flows": 0}, math.nan),
     ],
 )  # fmt: skip

@@ -66,6 +66,9 @@ def _signed(value: int) -> int:
     return value - (value >> 31 << 32)
 
 
+AUTO_RATE_MAX = 1_250_000_000
+AUTO_RATES = (16_000, AUTO_RATE_MAX)
+"""The least and the largest by default, bytes per second."""
 MASK_BITS = {"MARK_RTT": 16, "FAIR_MASK": 24, "WEIGHT_MASK": 8}
 """Most adjacent bits of each."""
 FAIR_MARK = 4
@@ -113,6 +116,7 @@ _INORDER = (
     Attribute("SPLIT_GSO", 0, 1, size=1),
     Attribute("MARK_RTT", 0, 0xFFFF << 16),
     Attribute("TIMESTAMPS", 0, 1, size=1),
+    Attribute("QUIC", 0, 1, size=1),
     Attribute("NAMES", 0, 1, size=1),
     Attribute("BANDWIDTH", 1000, 125_000_000_000, size=8),
     Attribute("OVERHEAD", -64, 256),
@@ -128,6 +132,9 @@ _INORDER = (
     Attribute("NAT", 0, 1, size=1),
     Attribute("WEIGHT_MASK", 0, 0xFF << 24),
     Attribute("WEIGHT_DSCP", 0, (1 << 16 * DSCPS) - 1, size=2 * DSCPS),
+    Attribute("AUTO", 0, 2),
+    Attribute("AUTO_MIN", 1000, AUTO_RATE_MAX, size=8),
+    Attribute("AUTO_MAX", 1000, AUTO_RATE_MAX, size=8),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -168,6 +175,22 @@ def _fit(found: Values, before: Values) -> bool:
     return known["MODE"] == MODE_ZRTT or not (lanes or more)
 
 
+def _line(found: Values, before: Values) -> Values | None:
+    """What is found of the line, and follows: one whose rate is to be found has none, and needs
+    timestamps. None if that does not go together."""
+    auto, bandwidth, timestamps = (NUMBER[name] for name in ("AUTO", "BANDWIDTH", "TIMESTAMPS"))
+    ends = (NUMBER["AUTO_MIN"], NUMBER["AUTO_MAX"])
+    least, largest = (
+        found.get(end, before.get(end, usual)) for end, usual in zip(ends, AUTO_RATES, strict=True)
+    )
+    on = found.get(auto, 0 if bandwidth in found else before.get(auto, 0))
+    if least > largest or (on and not found.get(timestamps, 1)):
+        return None
+    if not on:
+        return found
+    return {kind: value for kind, value in found.items() if kind != bandwidth} | {timestamps: 1}
+
+
 def judge(options: bytes, before: Values | None = None) -> Values | None:
     """The values that these options set, the last of a kind; None if they must be refused.
 
@@ -192,4 +215,6 @@ def judge(options: bytes, before: Values | None = None) -> Values | None:
         return None
     if not _fit(found, before or {}):
         return None
-    return found if all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()) else None
+    if not all(ATTRIBUTES[kind].accepts(value) for kind, value in found.items()):
+        return None
+    return _line(found, before or {})

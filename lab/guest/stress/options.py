@@ -58,6 +58,19 @@ def valid(rng: Random) -> Values:
     values.pop(mask, None)
     if values.get(fair) == contract.FAIR_MARK:
         values[mask] = _mask(rng, "FAIR_MASK")
+    return _of_line(values)
+
+
+def _of_line(values: Values) -> Values:
+    """The values, where those of the line go together, whatever there was before."""
+    auto, least, largest = (NUMBER[name] for name in ("AUTO", "AUTO_MIN", "AUTO_MAX"))
+    if least in values or largest in values:
+        ends = sorted(values.get(end, contract.AUTO_RATE_MAX) for end in (least, largest))
+        values |= dict(zip((least, largest), ends, strict=True))
+    if values.get(NUMBER["TIMESTAMPS"]) == 0:
+        values[auto] = 0
+    if values.get(auto):
+        values.pop(NUMBER["BANDWIDTH"], None)
     return values
 
 
