@@ -25,6 +25,7 @@
 #include "qdisc/hosts.h"
 #include "qdisc/edit.h"
 #include "qdisc/queue.h"
+#include "qdisc/line.h"
 #include "qdisc/peers.h"
 #include "qdisc/config.h"
 #include "qdisc/stats.h"
@@ -108,6 +109,7 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
+	zrtt_lose_timing(q);
 	zrtt_overflow(&q->params, &q->vars, &q->stats, q->clock.ns);
 	zrtt_count_drop(q, lane, segs, &q->stats.drop_limit);
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
@@ -125,6 +127,7 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (lane == ZRTT_LANE_L4S && zrtt_l4s_drops(q, flow)) {
+		zrtt_lose_timing(q);
 		zrtt_count_drop(q, lane, segs, &q->stats.drop_mark);
 		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
 	}
@@ -154,13 +157,15 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	    q->clock.jiffies != (u32)jiffies)
 		zrtt_enqueue_clock(sch);
 	q->stats.packets_in += segs;
+	if (unlikely(q->params.line.kind == ZRTT_LINE_AHEAD))
+		zrtt_count_from_line(q, skb, segs);
 
 	zrtt_dissect(q, skb, segs);
 	if (unlikely(q->vars.table.members))
 		zrtt_dissect_host(q, skb);
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->clock.ns);
 	if (unlikely(flow->syn))
-		zrtt_time_handshake(q, zrtt_cb(skb), flow);
+		zrtt_time_handshake(q, skb, flow);
 	lane = unlikely(q->vars.table.groups) ?
 	       zrtt_host_lane(sch, flow, qdisc_pkt_len(skb)) :
 	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, qdisc_pkt_len(skb),
@@ -179,6 +184,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(verdict != ZRTT_PASS)) {
 		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
 			q->stats.drop_mark += segs;
+			zrtt_lose_timing(q);
 			return qdisc_drop_reason(skb, sch, to_free,
 						 QDISC_DROP_CONGESTED);
 		}
@@ -261,6 +267,7 @@ static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 	}
 	zrtt_shaper_leave(&q->link, &q->shaper, bytes, cb->enqueue_ns, now_ns);
 	q->together.sent_bytes += bytes;
+	zrtt_count_to_line(q, bytes);
 	return true;
 }
 
@@ -331,18 +338,12 @@ static void zrtt_derive(struct Qdisc *sch)
 	zrtt_derive_limit(q);
 	q->wanted.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip;
 	q->wanted.timestamps = q->net;
+	q->wanted.quic = q->params.quic;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
 	q->link = q->params.shaper;
+	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);
-}
-
-/* The head of the queue may leave sooner than the watchdog wakes the device. */
-static void zrtt_change_shaper(struct zrtt_sched_data *q,
-			       const struct zrtt_shaper_params *to)
-{
-	zrtt_shaper_change(&q->shaper, &q->link, to, ktime_get_ns());
-	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
 
 /* Live: packets stay queued, and what was learnt is carried over. */
@@ -355,7 +356,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	u32 what;
 	int err;
 
-	err = zrtt_parse(&params, opt, extack);
+	err = zrtt_parse(&params, opt, extack) ?: zrtt_refuse_place(sch, &params, extack);
 	if (err)
 		return err;
 	what = zrtt_tables_differ(&q->params, &params);
@@ -392,7 +393,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	zrtt_params_init(&q->params);
 	q->params.memory_limit = zrtt_memory_limit();
 	if (opt) {
-		err = zrtt_parse(&q->params, opt, extack);
+		err = zrtt_parse(&q->params, opt, extack) ?: zrtt_refuse_place(sch, &q->params, extack);
 		if (err)
 			return err;
 	}
@@ -437,6 +438,7 @@ static void zrtt_destroy(struct Qdisc *sch)
 	};
 
 	qdisc_watchdog_cancel(&q->watchdog);
+	zrtt_line_stop(sch);
 	zrtt_peers_leave(&q->together);
 	zrtt_tables_free(&tables);
 }
@@ -449,6 +451,7 @@ static int zrtt_dump(struct Qdisc *sch, struct sk_buff *skb)
 	/* all of one change, and nothing of the next */
 	sch_tree_lock(sch);
 	params = q->params;
+	params.shaper.rate = zrtt_finds_rate(q) ? q->link.rate : params.shaper.rate;
 	sch_tree_unlock(sch);
 	return zrtt_dump_params(skb, &params);
 }

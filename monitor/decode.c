@@ -74,7 +74,7 @@ static void decode_stats(struct nlattr *nest, struct instance *instance)
 static __u32 flows_unknown(const struct tc_zrtt_xstats *st)
 {
 	__u64 known = (__u64)st->flows_hinted + st->flows_marked +
-		      st->flows_timestamps + st->flows_handshake;
+		      st->flows_timestamps + st->flows_handshake + st->flows_quic;
 
 	return known < st->flows ? st->flows - known : 0;
 }

@@ -19,6 +19,7 @@ static const char *const sources[] = {
 	[TC_ZRTT_SOURCE_MARK]	    = "mark",
 	[TC_ZRTT_SOURCE_TIMESTAMPS] = "timestamps",
 	[TC_ZRTT_SOURCE_HANDSHAKE]  = "handshake",
+	[TC_ZRTT_SOURCE_QUIC]	    = "quic",
 };
 
 /* Largest first; equal ones by class, so that the order is stable. */

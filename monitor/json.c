@@ -166,6 +166,7 @@ static void print_instance(FILE *out, const struct instance *instance)
 	print_count(out, "flows_marked", st->flows_marked);
 	print_count(out, "flows_timestamps", st->flows_timestamps);
 	print_count(out, "flows_handshake", st->flows_handshake);
+	print_count(out, "flows_quic", st->flows_quic);
 	print_count(out, "evicted", st->evicted);
 	print_count(out, "hint_ok", st->hint_ok);
 	print_count(out, "hint_bad", st->hint_bad);

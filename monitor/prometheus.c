@@ -88,6 +88,7 @@ static const struct metric metrics[] = {
 	{ FLOWS, ",source=\"mark\"", XSTAT(flows_marked), UNIT_U32 },
 	{ FLOWS, ",source=\"timestamps\"", XSTAT(flows_timestamps), UNIT_U32 },
 	{ FLOWS, ",source=\"handshake\"", XSTAT(flows_handshake), UNIT_U32 },
+	{ FLOWS, ",source=\"quic\"", XSTAT(flows_quic), UNIT_U32 },
 	{ FLOWS, ",source=\"none\"", FIELD(flows_unknown), UNIT_U32 },
 	{ "zrtt_evicted_flows_total", "counter", "Live flows that lost their slot to another.",
 	  "", XSTAT(evicted), UNIT_U64 },

@@ -107,9 +107,9 @@ static void print_sources(FILE *out, const struct instance *instance)
 
 	fprintf(out, "  flows       %u, mean RTT %s\n", st->flows,
 		st->rtt_avg_us ? text_time(rtt, st->rtt_avg_us) : "unknown");
-	fprintf(out, "  RTTs from   hint %u, mark %u, timestamps %u, handshake %u, none %u\n",
+	fprintf(out, "  RTTs from   hint %u, mark %u, timestamps %u, handshake %u, quic %u, none %u\n",
 		st->flows_hinted, st->flows_marked, st->flows_timestamps,
-		st->flows_handshake, instance->flows_unknown);
+		st->flows_handshake, st->flows_quic, instance->flows_unknown);
 }
 
 static void print_bucket(FILE *out, const struct histogram *histogram, int bucket,

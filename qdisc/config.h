@@ -25,7 +25,9 @@ static_assert((int)ZRTT_ATM_PTM == (int)TC_ZRTT_ATM_PTM);
 static_assert((int)ZRTT_FAIR_MARK == (int)TC_ZRTT_FAIR_MARK);
 static_assert(ZRTT_WEIGHT_ONE == TC_ZRTT_WEIGHT_ONE);
 static_assert(ZRTT_DSCPS == TC_ZRTT_DSCPS);
-static_assert((int)ZRTT_RTT_HANDSHAKE == (int)TC_ZRTT_SOURCE_HANDSHAKE);
+static_assert((int)ZRTT_LINE_AHEAD == (int)TC_ZRTT_AUTO_INGRESS);
+static_assert((int)ZRTT_LINE_BLIND == (int)TC_ZRTT_LINE_BLIND);
+static_assert((int)ZRTT_RTT_QUIC == (int)TC_ZRTT_SOURCE_QUIC);
 
 /* What a queue may take of the machine's memory by default: a sixteenth, up to
  * what 100 Gbit/s need for 60 ms of full-sized packets.
@@ -69,6 +71,8 @@ ZRTT_RANGE(probability, 0, TC_ZRTT_P_ONE);
 ZRTT_RANGE(flows, TC_ZRTT_FLOWS_MIN, TC_ZRTT_FLOWS_MAX);
 ZRTT_RANGE(hint, 0, __TC_ZRTT_HINT_MAX - 1);
 ZRTT_RANGE(bandwidth, 0, TC_ZRTT_BANDWIDTH_MAX);
+ZRTT_RANGE(auto, 0, __TC_ZRTT_AUTO_MAX - 1);
+ZRTT_RANGE(auto_rate, TC_ZRTT_BANDWIDTH_MIN, TC_ZRTT_AUTO_RATE_MAX);
 ZRTT_RANGE(mpu, 0, TC_ZRTT_MPU_MAX);
 ZRTT_RANGE(atm, 0, __TC_ZRTT_ATM_MAX - 1);
 ZRTT_RANGE(fair, 0, __TC_ZRTT_FAIR_MAX - 1);
@@ -101,6 +105,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_SPLIT_GSO]	= ZRTT_FLAG,
 	[TCA_ZRTT_MARK_RTT]	= { .type = NLA_U32 },
 	[TCA_ZRTT_TIMESTAMPS]	= ZRTT_FLAG,
+	[TCA_ZRTT_QUIC]		= ZRTT_FLAG,
 	[TCA_ZRTT_NAMES]	= ZRTT_FLAG,
 	[TCA_ZRTT_BANDWIDTH]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_bandwidth),
 	[TCA_ZRTT_OVERHEAD]	= { .type = NLA_S32 },
@@ -116,6 +121,9 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_NAT]		= ZRTT_FLAG,
 	[TCA_ZRTT_WEIGHT_MASK]	= { .type = NLA_U32 },
 	[TCA_ZRTT_WEIGHT_DSCP]	= NLA_POLICY_EXACT_LEN(TC_ZRTT_DSCPS * sizeof(u16)),
+	[TCA_ZRTT_AUTO]		= ZRTT_U32(auto),
+	[TCA_ZRTT_AUTO_MIN]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_auto_rate),
+	[TCA_ZRTT_AUTO_MAX]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_auto_rate),
 };
 
 #define ZRTT_REFUSAL(attr, text)						\
@@ -150,6 +158,7 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(SPLIT_GSO, "split_gso must be 0 or 1");
 	ZRTT_REFUSAL(MARK_RTT, "mark_rtt must be 0 to 16 adjacent bits");
 	ZRTT_REFUSAL(TIMESTAMPS, "timestamps must be 0 or 1");
+	ZRTT_REFUSAL(QUIC, "quic must be 0 or 1");
 	ZRTT_REFUSAL(NAMES, "names must be 0 or 1");
 	ZRTT_REFUSAL(LANES, "lanes must be 0 or 1");
 	ZRTT_REFUSAL(L4S, "l4s must be 0 or 1");
@@ -160,6 +169,9 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(WEIGHT_MASK, "weight mark must be 0 to 8 adjacent bits");
 	ZRTT_REFUSAL(WEIGHT_DSCP, "weight dscp must be 0.0625 to 64 for each code point");
 	ZRTT_REFUSAL(BANDWIDTH, "bandwidth must be 8kbit to 1tbit, or 0");
+	ZRTT_REFUSAL(AUTO, "bandwidth auto must be off, egress or ingress");
+	ZRTT_REFUSAL(AUTO_MIN, "min must be 8kbit to 10gbit, and not above max");
+	ZRTT_REFUSAL(AUTO_MAX, "max must be 8kbit to 10gbit");
 	ZRTT_REFUSAL(OVERHEAD, "overhead must be raw or -64 to 256 bytes");
 	ZRTT_REFUSAL(MPU, "mpu must be 0 to 256 bytes");
 	ZRTT_REFUSAL(ATM, "atm must be none, atm or ptm");
@@ -230,6 +242,8 @@ static u32 zrtt_find_fault(const struct zrtt_params *params)
 		return TCA_ZRTT_MARK_RTT;
 	if (shaper->rate && shaper->rate < TC_ZRTT_BANDWIDTH_MIN)
 		return TCA_ZRTT_BANDWIDTH;
+	if (params->line.min > params->line.max)
+		return TCA_ZRTT_AUTO_MIN;
 	if (shaper->overhead < TC_ZRTT_OVERHEAD_MIN ||
 	    shaper->overhead > TC_ZRTT_OVERHEAD_MAX)
 		return TCA_ZRTT_OVERHEAD;
@@ -271,6 +285,11 @@ static int zrtt_refuse_together(const struct zrtt_params *params, struct nlattr 
 		NL_SET_ERR_MSG_MOD(extack, "mark_rtt, fair mark and weight mark must not share bits");
 		return -EINVAL;
 	}
+	if (params->line.kind != ZRTT_LINE_NONE && !params->timestamps) {
+		NL_SET_ERR_MSG_MOD(extack, "bandwidth auto needs timestamps");
+		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_TIMESTAMPS]);
+		return -EINVAL;
+	}
 	for (i = 0; i < ARRAY_SIZE(needs) && params->mode != ZRTT_MODE_ZRTT; i++) {
 		if (!needs[i].on)
 			continue;
@@ -294,6 +313,22 @@ static void zrtt_get_hosts(struct nlattr **tb, struct zrtt_params *params)
 	if (tb[TCA_ZRTT_WEIGHT_DSCP])
 		nla_memcpy(params->weight_q8, tb[TCA_ZRTT_WEIGHT_DSCP],
 			   sizeof(params->weight_q8));
+}
+
+/* A line whose rate is given is one, and whose rate is to be found is another. */
+static void zrtt_get_line(struct nlattr **tb, struct zrtt_params *params)
+{
+	struct zrtt_line_params *line = &params->line;
+
+	if (tb[TCA_ZRTT_BANDWIDTH])
+		line->kind = ZRTT_LINE_NONE;
+	zrtt_get_u32(tb, TCA_ZRTT_AUTO, &line->kind);
+	if (tb[TCA_ZRTT_AUTO_MIN])
+		line->min = nla_get_u64(tb[TCA_ZRTT_AUTO_MIN]);
+	if (tb[TCA_ZRTT_AUTO_MAX])
+		line->max = nla_get_u64(tb[TCA_ZRTT_AUTO_MAX]);
+	if (line->kind != ZRTT_LINE_NONE && !tb[TCA_ZRTT_TIMESTAMPS])
+		params->timestamps = true;
 }
 
 static void zrtt_get_shaper(struct nlattr **tb, struct zrtt_shaper_params *shaper)
@@ -349,6 +384,7 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_STRIP, &params->strip);
 	zrtt_get_flag(tb, TCA_ZRTT_HANDSHAKE, &params->handshake);
 	zrtt_get_flag(tb, TCA_ZRTT_TIMESTAMPS, &params->timestamps);
+	zrtt_get_flag(tb, TCA_ZRTT_QUIC, &params->quic);
 	zrtt_get_flag(tb, TCA_ZRTT_ECN, &params->ecn);
 	zrtt_get_flag(tb, TCA_ZRTT_SPLIT_GSO, &params->split_gso);
 	zrtt_get_flag(tb, TCA_ZRTT_NAMES, &params->names);
@@ -356,6 +392,7 @@ static int zrtt_parse(struct zrtt_params *params, struct nlattr *opt,
 	zrtt_get_flag(tb, TCA_ZRTT_L4S, &params->l4s);
 	zrtt_get_hosts(tb, params);
 	zrtt_get_shaper(tb, &params->shaper);
+	zrtt_get_line(tb, params);
 	zrtt_params_derive(params);
 
 	fault = zrtt_find_fault(params);
@@ -404,6 +441,7 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 		{ TCA_ZRTT_FAIR_MASK, params->fair_mask },
 		{ TCA_ZRTT_PREFIX6, params->prefix6 },
 		{ TCA_ZRTT_WEIGHT_MASK, params->weight_mask },
+		{ TCA_ZRTT_AUTO, params->line.kind },
 	};
 	s32 overhead = params->shaper.overhead;
 	struct nlattr *opts;
@@ -420,6 +458,7 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 	if (nla_put_u8(skb, TCA_ZRTT_STRIP, params->strip) ||
 	    nla_put_u8(skb, TCA_ZRTT_HANDSHAKE, params->handshake) ||
 	    nla_put_u8(skb, TCA_ZRTT_TIMESTAMPS, params->timestamps) ||
+	    nla_put_u8(skb, TCA_ZRTT_QUIC, params->quic) ||
 	    nla_put_u8(skb, TCA_ZRTT_ECN, params->ecn) ||
 	    nla_put_u8(skb, TCA_ZRTT_SPLIT_GSO, params->split_gso) ||
 	    nla_put_u8(skb, TCA_ZRTT_NAMES, params->names) ||
@@ -430,6 +469,8 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 		    params->weight_q8) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_BANDWIDTH, params->shaper.rate,
 			      TCA_ZRTT_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_AUTO_MIN, params->line.min, TCA_ZRTT_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_AUTO_MAX, params->line.max, TCA_ZRTT_PAD) ||
 	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))
 		goto cancel;
 	return nla_nest_end(skb, opts);

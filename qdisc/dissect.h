@@ -54,6 +54,8 @@ static noinline void zrtt_dissect_any(struct zrtt_sched_data *q, struct sk_buff 
 				       skb_get_hash(skb) | ZRTT_TAG;
 	if (p->timed && !(p->tcp_flags & q->handshake_flag))
 		zrtt_time_connection(q, skb);
+	if (q->wanted.quic && p->proto == ZRTT_PROTO_UDP)
+		zrtt_note_quic(q, skb);
 }
 
 /* The packet may have an RTT: what zrtt_arrive() reads then is cleared. */
@@ -65,6 +67,7 @@ static void zrtt_clear_rtt_info(struct zrtt_arrival *pkt)
 	pkt->mark_us = 0;
 	pkt->timed_us = 0;
 	pkt->handshake = false;
+	pkt->quic = ZRTT_QUIC_NOTHING;
 	pkt->rtt_info = true;
 }
 
@@ -78,6 +81,7 @@ static noinline void zrtt_dissect_other(struct zrtt_sched_data *q, struct sk_buf
 	u16 type = ntohs(skb->protocol);
 
 	zrtt_clear_rtt_info(pkt);
+	q->seen.conn = 0;
 	if (zrtt_packet_hinted(p, &head, type, off, &q->wanted) ||
 	    zrtt_packet_plain6(p, &head, type, off, &q->wanted))
 		pkt->tag = zrtt_hash_flow(&q->key, p, head.data);

@@ -16,6 +16,7 @@
 #include "sched.h"
 #include "timing.h"
 #include "queue.h"
+#include "line.h"
 
 /**
  * struct zrtt_shared - what the zrtts below one mq share
@@ -126,6 +127,16 @@ static void zrtt_peers_leave(struct zrtt_together *together)
 	kfree(shared);
 }
 
+/* The queues of a device share a line, and none of them sees what all send. */
+static int zrtt_refuse_place(const struct Qdisc *sch, const struct zrtt_params *params,
+			     struct netlink_ext_ack *extack)
+{
+	if (params->line.kind == ZRTT_LINE_NONE || !zrtt_may_have_peers(sch))
+		return 0;
+	NL_SET_ERR_MSG_MOD(extack, "bandwidth auto is for a queue of its own, not for those below mq");
+	return -EOPNOTSUPP;
+}
+
 /* Is mq above, rather than htb or mqprio? */
 static bool zrtt_below_mq(const struct Qdisc *sch)
 {
@@ -167,6 +178,8 @@ static void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 		zrtt_tick_together(q, sojourn_us, backlog_pkts, now_ns);
 	else
 		zrtt_tick(&q->params, &q->vars, sojourn_us, backlog_pkts, now_ns);
+	if (zrtt_finds_rate(q))
+		zrtt_run_line(sch, now_ns);
 }
 
 /* Which part of the device's rate is this queue's, whose next packet is of @bytes? If others are

@@ -24,11 +24,15 @@ static_assert(sizeof(struct zrtt_flow) == 64);
  * @p: where its headers are, and what they say
  * @data: its first bytes, in which they are
  * @pkt: for the algorithm
+ * @conn: hash of its connection, if that is timed by timestamps, else 0
+ * @way: its direction there
  */
 struct zrtt_dissected {
 	struct zrtt_packet p;
 	const u8 *data;
 	struct zrtt_arrival pkt;
+	u32 conn;
+	u8 way;
 };
 
 /**
@@ -116,6 +120,22 @@ struct zrtt_together {
 };
 
 /**
+ * struct zrtt_hidden - the line whose rate is to be found
+ * @kind: enum zrtt_line_kind
+ * @line: what is known of it
+ * @answers: of packets that answered, not yet looked at; with ZRTT_LINE_AHEAD
+ * @asker: who asks for those of others, 0 = nobody; with ZRTT_LINE_BEHIND
+ * @bytes: on the line so far
+ */
+struct zrtt_hidden {
+	u32 kind;
+	struct zrtt_line line;
+	struct zrtt_line_answers answers;
+	u8 asker;
+	u32 bytes;
+};
+
+/**
  * struct zrtt_sched_data - private data of a qdisc
  * @params: what the user set
  * @vars: what the algorithm learnt
@@ -139,6 +159,7 @@ struct zrtt_together {
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave
+ * @hidden: the line, where its rate is to be found
  * @watchdog: wakes the device when the shaper lets a packet leave
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if its headers are not in one piece
@@ -166,6 +187,7 @@ struct zrtt_sched_data {
 	u8 handshake_flag;
 	struct zrtt_shaper_params link;
 	struct zrtt_shaper shaper;
+	struct zrtt_hidden hidden;
 	struct qdisc_watchdog watchdog;
 	struct zrtt_dissected seen;
 	u8 head[ZRTT_PACKET_BYTES];
@@ -178,6 +200,7 @@ enum zrtt_timing {
 	ZRTT_TIMES_HANDSHAKE,
 	ZRTT_TIMES_HALF,		/* by timestamps, of direction 0 ... */
 	ZRTT_TIMES_OTHER_HALF,		/* ... or 1 */
+	ZRTT_TIMES_QUIC,
 };
 
 /**

@@ -57,6 +57,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;
+	const struct zrtt_line *line = &q->hidden.line;
 	const struct zrtt_stats *stats = &q->stats;
 	struct tc_zrtt_xstats st;
 	u32 with_rtt;
@@ -98,6 +99,14 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.hosts_held = q->vars.hosts.table.counted,
 		.host_due = zrtt_per_second(q->vars.hosts.law.due),
 		.hosts_evicted = q->vars.hosts.table.evicted,
+		.flows_quic = table->by_source[ZRTT_RTT_QUIC],
+		.line_rate = zrtt_finds_rate(q) ? line->rate : 0,
+		.line_measured = line->measured,
+		.line_lowered = line->lowered,
+		.line_raised = line->raised,
+		.line_state = line->state,
+		.line_queue_us = line->excess_us,
+		.line_hosts = line->hosts,
 	};
 	zrtt_dump_lanes(sch, st.lane);
 	sch_tree_unlock(sch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * RTTs that the queue measures itself: from handshakes (zrtt/handshake.h), and from the
- * TCP timestamps of both directions (zrtt/halves.h), for which the qdiscs of a network
+ * RTTs that the queue measures itself: from handshakes (zrtt/handshake.h), from QUIC
+ * (zrtt/spin.h), and from the TCP timestamps of both directions (zrtt/halves.h), for which the qdiscs of a network
  * namespace share a table of connections.
  */
 #ifndef _ZRTT_TIMING_H
@@ -22,10 +22,24 @@
 #define ZRTT_CONN_LOCKS		64	/* for the sets of connections */
 
 /**
+ * struct zrtt_inbox - answers to probes that passed one queue, and came to another
+ * @lock: taken inside the qdisc's lock
+ * @used_q8: of the rate of that queue, as in struct zrtt_line
+ * @answers: since that queue looked
+ */
+struct zrtt_inbox {
+	spinlock_t lock;
+	u32 used_q8;
+	struct zrtt_line_answers answers;
+};
+
+/**
  * struct zrtt_net - what the qdiscs of a network namespace share
  * @conns: connections timed by timestamps, ZRTT_CONNS of them; NULL without users
  * @users: qdiscs with timestamps; changed under RTNL, as @conns is
  * @seed: of the connections' hash
+ * @askers: which of @inboxes are somebody's, a bit for each; the first is nobody's; RTNL
+ * @inboxes: as many as @conns can tell apart, with it
  * @shared: what zrtts below each mq share; RTNL
  * @locks: of the sets of @conns, taken inside the qdisc's lock
  */
@@ -33,11 +47,15 @@ struct zrtt_net {
 	struct zrtt_conn *conns;
 	u32 users;
 	u32 seed;
+	u32 askers;
+	struct zrtt_inbox *inboxes;
 	struct list_head shared;
 	spinlock_t locks[ZRTT_CONN_LOCKS];
 };
 
 static unsigned int zrtt_net_id;
+
+static_assert(ZRTT_ASKERS == BITS_PER_TYPE(u32));
 
 /*
  * A table too large is an error to report, not a reason to kill a process: the
@@ -54,15 +72,32 @@ static void *zrtt_alloc_table(u32 slots, size_t size)
 			GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN);
 }
 
+/* Return: whether there is enough memory. */
+static bool zrtt_net_alloc(struct zrtt_net *net)
+{
+	u32 i;
+
+	net->conns = zrtt_alloc_table(ZRTT_CONNS, sizeof(*net->conns));
+	net->inboxes = zrtt_alloc_table(ZRTT_ASKERS, sizeof(*net->inboxes));
+	if (!net->conns || !net->inboxes) {
+		kvfree(net->conns);
+		kvfree(net->inboxes);
+		net->conns = NULL;
+		net->inboxes = NULL;
+		return false;
+	}
+	for (i = 0; i < ZRTT_ASKERS; i++)
+		spin_lock_init(&net->inboxes[i].lock);
+	return true;
+}
+
 /* The connections of a namespace, allocated for the first qdisc that asks for them. */
 static struct zrtt_net *zrtt_net_get(struct Qdisc *sch)
 {
 	struct zrtt_net *net = net_generic(dev_net(qdisc_dev(sch)), zrtt_net_id);
 
 	ASSERT_RTNL();
-	if (!net->users)
-		net->conns = zrtt_alloc_table(ZRTT_CONNS, sizeof(*net->conns));
-	if (!net->conns)
+	if (!net->users && !zrtt_net_alloc(net))
 		return NULL;
 	net->users++;
 	return net;
@@ -74,7 +109,29 @@ static void zrtt_net_put(struct zrtt_net *net)
 	if (!net || --net->users)
 		return;
 	kvfree(net->conns);
+	kvfree(net->inboxes);
 	net->conns = NULL;
+	net->inboxes = NULL;
+}
+
+/* A number for who asks for answers; 0 if there is none left, and so there will be none. */
+static u8 zrtt_net_ask(struct zrtt_net *net)
+{
+	u32 asker = fls(~(net->askers | 1));
+
+	ASSERT_RTNL();
+	if (!asker--)
+		return 0;
+	net->askers |= BIT(asker);
+	net->inboxes[asker].answers.from = 0;
+	return asker;
+}
+
+static void zrtt_net_unask(struct zrtt_net *net, u8 asker)
+{
+	ASSERT_RTNL();
+	if (asker)
+		net->askers &= ~BIT(asker);
 }
 
 static int __net_init zrtt_net_init(struct net *netns)
@@ -107,29 +164,40 @@ static spinlock_t *zrtt_net_lock(struct zrtt_net *net, u32 tag)
 	return &net->locks[zrtt_conn_set(tag) % ZRTT_CONN_LOCKS];
 }
 
-#if IS_ENABLED(CONFIG_NF_CONNTRACK)
-/* Where addresses are translated, directions agree on the first packet's only. */
-static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed,
-				struct zrtt_echo *echo)
+/* One end of a connection. */
+static u32 zrtt_hash_end(const void *addr, u32 len, u32 port, u32 seed)
 {
-	const struct nf_conntrack_tuple *first;
+	return jhash(addr, len, seed + port);
+}
+
+#if IS_ENABLED(CONFIG_NF_CONNTRACK)
+/* Where addresses are translated, both ends as they are outside: an ifb device gets packets
+ * before conntrack does.
+ */
+static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed, u32 *source, u32 *dest)
+{
+	enum ip_conntrack_dir outside = IP_CT_DIR_ORIGINAL;
+	const struct nf_conntrack_tuple *tuple;
 	enum ip_conntrack_info info;
 	const struct nf_conn *ct;
+	u32 len;
 
 	ct = nf_ct_get(skb, &info);
 	if (!ct)
 		return false;
-	first = &ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
-	echo->way = CTINFO2DIR(info);
-	echo->tag = jhash2(first->src.u3.all, ARRAY_SIZE(first->src.u3.all), seed);
-	echo->tag = jhash2(first->dst.u3.all, ARRAY_SIZE(first->dst.u3.all), echo->tag);
-	echo->tag = jhash_2words((__force u32)first->src.u.all,
-				 (__force u32)first->dst.u.all, echo->tag);
+	if (ct->status & IPS_SRC_NAT)
+		outside = IP_CT_DIR_REPLY;
+	tuple = &ct->tuplehash[outside].tuple;
+	len = tuple->src.l3num == NFPROTO_IPV6 ? sizeof(struct in6_addr) :
+						 sizeof(struct in_addr);
+	*source = zrtt_hash_end(tuple->src.u3.all, len, ntohs(tuple->src.u.all), seed);
+	*dest = zrtt_hash_end(tuple->dst.u3.all, len, ntohs(tuple->dst.u.all), seed);
+	if (CTINFO2DIR(info) != outside)
+		swap(*source, *dest);
 	return true;
 }
 #else
-static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed,
-				struct zrtt_echo *echo)
+static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed, u32 *source, u32 *dest)
 {
 	return false;
 }
@@ -145,14 +213,39 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 	const u8 *addr = seen->data + p->ip_off +
 			 (v4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
 	const u8 *port = seen->data + p->l4_off;
-	u32 source = jhash(addr, len, seed + zrtt_hint_get16(port));
-	u32 dest = jhash(addr + len, len, seed + zrtt_hint_get16(port + 2));
+	u32 source, dest;
 
-	if (!zrtt_hash_conntrack(skb, seed, echo)) {
-		echo->way = source > dest;
-		echo->tag = jhash_2words(min(source, dest), max(source, dest), seed);
+	if (!zrtt_hash_conntrack(skb, seed, &source, &dest)) {
+		source = zrtt_hash_end(addr, len, zrtt_hint_get16(port), seed);
+		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);
 	}
+	echo->way = source > dest;
+	echo->tag = jhash_2words(min(source, dest), max(source, dest), seed);
 	echo->tag += !echo->tag;
+}
+
+/* The packet in @q->seen answers a probe: tell who wants to know. */
+static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo)
+{
+	const struct zrtt_packet *p = &q->seen.p;
+	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
+	const u8 *addr = q->seen.data + p->ip_off +
+			 (p->version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+	u32 len = p->version == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	u32 pair;
+
+	echo->answer.host = jhash(addr, len, q->net->seed);
+	pair = jhash(addr + len, len, echo->answer.host);
+	spin_lock(&inbox->lock);
+	if (echo->answered) {
+		zrtt_line_answer(&inbox->answers, pair, &echo->answer);
+		inbox->answers.other_q8 = q->hidden.line.used_q8;
+	}
+	if (q->params.line.kind == ZRTT_LINE_AHEAD) {
+		zrtt_line_answer(&q->hidden.answers, pair, &echo->answer);
+		q->hidden.answers.other_q8 = echo->answered ? inbox->used_q8 : 0;
+	}
+	spin_unlock(&inbox->lock);
 }
 
 /* Look up the RTT of @q->seen's connection, and note in its control block if half of
@@ -164,6 +257,7 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	struct zrtt_echo echo = {
 		.tsval = q->seen.p.tsval,
 		.tsecr = q->seen.p.tsecr,
+		.asker = q->hidden.asker,
 		.ack = q->seen.p.tcp_flags & ZRTT_TCP_ACK,
 	};
 	spinlock_t *lock;
@@ -177,6 +271,24 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		cb->times = ZRTT_TIMES_HALF + echo.way;
 	}
 	spin_unlock(lock);
+	q->seen.conn = echo.tag;
+	q->seen.way = echo.way;
+	if (unlikely(echo.answers))
+		zrtt_pass_answer(q, &echo);
+}
+
+/* The packet in @q->seen is dropped. */
+static noinline void zrtt_lose_timing(struct zrtt_sched_data *q)
+{
+	spinlock_t *lock;
+
+	if (!q->net || !q->seen.conn)
+		return;
+	lock = zrtt_net_lock(q->net, q->seen.conn);
+	spin_lock(lock);
+	zrtt_conn_lost(zrtt_net_set(q->net, q->seen.conn), q->seen.conn, q->seen.way,
+		       q->seen.p.tsval, zrtt_us(q->clock.ns), zrtt_epoch(q->clock.ns));
+	spin_unlock(lock);
 }
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
@@ -188,12 +300,87 @@ static void zrtt_note_seq(struct zrtt_sched_data *q)
 	q->seen.pkt.ack = p->tcp_flags & ZRTT_TCP_ACK ? zrtt_tcp_ack(p, q->seen.data) : 0;
 }
 
-/* The packet is its flow's SYN, or may answer it. That is worth an exact clock. */
-static noinline void zrtt_time_handshake(struct zrtt_sched_data *q, struct zrtt_skb_cb *cb,
+/* UDP's header and @have bytes with it, of which @wanted are behind the header if the packet
+ * has them; NULL if there is none.
+ */
+static const u8 *zrtt_quic_bytes(struct zrtt_sched_data *q, const struct sk_buff *skb,
+				 u32 wanted, u32 *have)
+{
+	u32 most = min_t(u32, skb->len, ZRTT_PACKET_BYTES);
+	u32 len = q->seen.data == q->head ? most : skb_headlen(skb);
+	u32 off = q->seen.p.l4_off;
+	const u8 *data = q->seen.data;
+
+	if (q->seen.p.proto != ZRTT_PROTO_UDP || !off)
+		return NULL;
+	most = min(most, off + ZRTT_UDP_BYTES + wanted);
+	if (len < most && !skb_copy_bits(skb, 0, q->head, most)) {
+		data = q->head;
+		len = most;
+	}
+	if (len <= off + ZRTT_UDP_BYTES)
+		return NULL;
+	*have = len - off;
+	return data + off;
+}
+
+/* What a UDP packet holds, enum zrtt_quic_kind, if it has a long header. */
+static enum zrtt_quic_kind zrtt_quic_look(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	u32 have;
+	const u8 *udp = zrtt_quic_bytes(q, skb, ZRTT_PACKET_BYTES, &have);
+
+	return udp ? zrtt_quic_kind(udp + ZRTT_UDP_BYTES, have - ZRTT_UDP_BYTES,
+				    zrtt_udp_payload(udp)) : ZRTT_QUIC_NOTHING;
+}
+
+/* Note it, if QUIC begins with the packet. */
+static void zrtt_note_quic(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	u32 have;
+	const u8 *udp = zrtt_quic_bytes(q, skb, ZRTT_QUIC_VERSION_END, &have);
+
+	if (udp && have >= ZRTT_UDP_BYTES + ZRTT_QUIC_VERSION_END &&
+	    zrtt_quic_begins(udp + ZRTT_UDP_BYTES))
+		q->seen.pkt.quic = zrtt_quic_look(q, skb);
+}
+
+/* A packet of a flow that is QUIC. */
+static void zrtt_time_quic(struct zrtt_sched_data *q, struct sk_buff *skb,
+			   struct zrtt_flow *flow)
+{
+	enum zrtt_quic_kind kind = ZRTT_QUIC_SHORT;
+	bool shakes = zrtt_quic_shakes(flow);
+	const u8 *udp;
+	u32 have;
+
+	udp = zrtt_quic_bytes(q, skb, 1, &have);
+	if (!q->params.quic || !udp)
+		return;
+	if (shakes) {
+		zrtt_cb(skb)->tag = flow->tag;
+		zrtt_cb(skb)->times = ZRTT_TIMES_QUIC;
+	}
+	if (udp[ZRTT_UDP_BYTES] & ZRTT_QUIC_LONG)
+		kind = shakes ? zrtt_quic_look(q, skb) : ZRTT_QUIC_OTHER;
+	zrtt_answer_quic(&q->params, &q->vars, flow, kind,
+			 udp[ZRTT_UDP_BYTES] & ZRTT_QUIC_SPIN_BIT, q->clock.ns,
+			 shakes ? ktime_get_ns() : q->clock.ns);
+}
+
+/* The packet is its flow's SYN, or may answer it, which is worth an exact clock; or its flow
+ * is QUIC.
+ */
+static noinline void zrtt_time_handshake(struct zrtt_sched_data *q, struct sk_buff *skb,
 					 struct zrtt_flow *flow)
 {
 	u8 flags = q->seen.p.tcp_flags & (ZRTT_TCP_SYN | ZRTT_TCP_ACK);
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
 
+	if (flow->syn == ZRTT_SYN_QUIC) {
+		zrtt_time_quic(q, skb, flow);
+		return;
+	}
 	if (cb->times == ZRTT_TIMES_HANDSHAKE)
 		cb->tag = flow->tag;
 	if (flow->syn != ZRTT_SYN_LEFT || flags != ZRTT_TCP_ACK)
@@ -210,9 +397,11 @@ static noinline void zrtt_start_timing(struct zrtt_sched_data *q,
 	struct zrtt_flow *flow;
 	spinlock_t *lock;
 
-	if (cb->times == ZRTT_TIMES_HANDSHAKE) {
+	if (cb->times == ZRTT_TIMES_HANDSHAKE || cb->times == ZRTT_TIMES_QUIC) {
 		flow = zrtt_flow_lookup(&q->vars.table, cb->tag);
-		if (flow)
+		if (flow && cb->times == ZRTT_TIMES_QUIC)
+			zrtt_quic_left(flow, now_ns);
+		else if (flow)
 			zrtt_syn_left(flow, zrtt_us(now_ns));
 	} else if (q->net) {
 		lock = zrtt_net_lock(q->net, cb->tag);

@@ -101,6 +101,26 @@ static const char *const zrtt_atms[] = {
 	NULL
 };
 
+/* What follows "bandwidth", and where the line is whose rate is found then. */
+static const char *const zrtt_auto[] = { "auto", NULL };
+
+static const char *const zrtt_autos[] = {
+	[TC_ZRTT_AUTO_OFF]	= "noauto",
+	[TC_ZRTT_AUTO_EGRESS]	= "egress",
+	[TC_ZRTT_AUTO_INGRESS]	= "ingress",
+	NULL
+};
+
+static const char *const zrtt_lines[] = {
+	[TC_ZRTT_LINE_OFF]	= "off",
+	[TC_ZRTT_LINE_START]	= "start",
+	[TC_ZRTT_LINE_HOLD]	= "hold",
+	[TC_ZRTT_LINE_GROW]	= "grow",
+	[TC_ZRTT_LINE_QUEUE]	= "queue",
+	[TC_ZRTT_LINE_BLIND]	= "blind",
+	NULL
+};
+
 static const char *const zrtt_lanes[] = {
 	[TC_ZRTT_LANE_SPARSE]	= "sparse",
 	[TC_ZRTT_LANE_BULK]	= "bulk",
@@ -113,6 +133,7 @@ static const char *const zrtt_sources[] = {
 	[TC_ZRTT_SOURCE_MARK]		= "mark",
 	[TC_ZRTT_SOURCE_TIMESTAMPS]	= "timestamps",
 	[TC_ZRTT_SOURCE_HANDSHAKE]	= "handshake",
+	[TC_ZRTT_SOURCE_QUIC]		= "quic",
 	NULL
 };
 
@@ -184,6 +205,8 @@ static const struct zrtt_param zrtt_params[] = {
 	  .attr = TCA_ZRTT_HANDSHAKE, .kind = ZRTT_FLAG },
 	{ .name = "timestamps", .off = "notimestamps",
 	  .attr = TCA_ZRTT_TIMESTAMPS, .kind = ZRTT_FLAG },
+	{ .name = "quic", .off = "noquic",
+	  .attr = TCA_ZRTT_QUIC, .kind = ZRTT_FLAG },
 	{ .name = "ecn", .off = "noecn",
 	  .attr = TCA_ZRTT_ECN, .kind = ZRTT_FLAG },
 	{ .name = "split_gso", .off = "no_split_gso",
@@ -202,8 +225,14 @@ static const struct zrtt_param zrtt_params[] = {
 	{ .name = "nat", .off = "nonat",
 	  .attr = TCA_ZRTT_NAT, .kind = ZRTT_FLAG },
 	{ .name = "bandwidth", .off = "unlimited", .attr = TCA_ZRTT_BANDWIDTH,
-	  .kind = ZRTT_RATE,
+	  .kind = ZRTT_RATE, .words = zrtt_auto,
 	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_BANDWIDTH_MAX },
+	{ .name = "auto", .attr = TCA_ZRTT_AUTO,
+	  .kind = ZRTT_CHOICE, .words = zrtt_autos },
+	{ .name = "min", .attr = TCA_ZRTT_AUTO_MIN, .kind = ZRTT_RATE,
+	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_AUTO_RATE_MAX },
+	{ .name = "max", .attr = TCA_ZRTT_AUTO_MAX, .kind = ZRTT_RATE,
+	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_AUTO_RATE_MAX },
 	{ .name = "overhead", .off = "raw", .attr = TCA_ZRTT_OVERHEAD,
 	  .kind = ZRTT_SIGNED, .unit = " bytes",
 	  .min = TC_ZRTT_OVERHEAD_MIN, .max = TC_ZRTT_OVERHEAD_MAX },
@@ -258,8 +287,9 @@ static const struct zrtt_unit zrtt_size_units[] = {
 
 /* zrtt-check and the shell's completion read this, too. */
 static const char zrtt_usage[] =
-	"Usage: ... zrtt [ bandwidth RATE | unlimited ] [ overhead BYTES | raw ]\n"
-	"                [ mpu BYTES ] [ atm | ptm | noatm ]\n"
+	"Usage: ... zrtt [ bandwidth { RATE | auto } | unlimited ]\n"
+	"                [ egress | ingress ] [ min RATE ] [ max RATE ]\n"
+	"                [ overhead BYTES | raw ] [ mpu BYTES ] [ atm | ptm | noatm ]\n"
 	"                [ target TIME ] [ ecn | noecn ] [ limit PACKETS ]\n"
 	"                [ memory_limit SIZE ] [ flows N ]\n"
 	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
@@ -267,7 +297,8 @@ static const char zrtt_usage[] =
 	"                [ fair { flow | srchost | dsthost | dualhost | mark MASK } ]\n"
 	"                [ prefix6 BITS ] [ nat | nonat ]\n"
 	"                [ weight { mark MASK | dscp LIST } | noweight ]\n"
-	"                [ handshake | nohandshake ] [ timestamps | notimestamps ]\n"
+	"                [ handshake | nohandshake ] [ quic | noquic ]\n"
+	"                [ timestamps | notimestamps ]\n"
 	"                [ hint { clamp | trust | ignore } ]\n"
 	"                [ mark_rtt MASK | nomark_rtt ] [ strip | nostrip ]\n"
 	"                [ mode { zrtt | paper | mrtt | prto | blue } ]\n"
@@ -282,6 +313,11 @@ static const char zrtt_help[] =
 	"\n"
 	"Everyday use; most users set bandwidth only:\n"
 	"  bandwidth RATE     shape to this rate; default: unlimited\n"
+	"  bandwidth auto     to the rate that the line is found to have, with zrtt on both\n"
+	"                     sides of the router: the line behind (egress, default), or\n"
+	"                     before this queue (ingress)\n"
+	"  min RATE           with auto, the least rate; default: 128kbit\n"
+	"  max RATE           with auto, the largest; default: 10gbit\n"
 	"  overhead BYTES     the shaper adds this to each packet; default: raw, the\n"
 	"                     length that the kernel counts\n"
 	"  mpu BYTES          smallest packet for the shaper; default: 0\n"
@@ -310,6 +346,8 @@ static const char zrtt_help[] =
 	"\n"
 	"RTT sources:\n"
 	"  handshake          measure RTTs by TCP handshakes (default), or nohandshake\n"
+	"  quic               measure them by QUIC's handshake and spin bit (default), or\n"
+	"                     noquic\n"
 	"  timestamps         measure them by TCP timestamps, too, with zrtt on both\n"
 	"                     sides of the router; default: notimestamps\n"
 	"  hint POLICY        RTTs stated by senders: clamp (default) bounds them by the\n"
@@ -561,7 +599,7 @@ static void refuse(const struct zrtt_param *p, const char *arg)
 	fprintf(stderr, "zrtt: \"%s\" must be ", p->name);
 	for (i = 0; p->words && p->words[i]; i++)
 		fprintf(stderr, "%s%s", i ? " | " : "", p->words[i]);
-	if (p->kind == ZRTT_LAW)
+	if (p->words && p->kind != ZRTT_WORD)
 		fprintf(stderr, " | ");
 	if (p->kind != ZRTT_WORD)
 		fprintf(stderr, "%s..%s%s",
@@ -721,6 +759,15 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 		}
 
 		p = find_param(*argv);
+		if (p && p->attr == TCA_ZRTT_BANDWIDTH && argc > 1 &&
+		    strcmp(argv[1], "auto") == 0) {
+			typed[TCA_ZRTT_BANDWIDTH] = false;
+			typed[TCA_ZRTT_AUTO] = true;
+			val[TCA_ZRTT_AUTO] = TC_ZRTT_AUTO_EGRESS;
+			argc--;
+			argv++;
+			continue;
+		}
 		if (!p) {
 			fprintf(stderr, "What is \"%s\"?\n%s", *argv, zrtt_usage);
 			return -1;
@@ -744,6 +791,8 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			}
 		}
 		typed[p->attr] = true;
+		if (p->attr == TCA_ZRTT_BANDWIDTH)
+			typed[TCA_ZRTT_AUTO] = false;
 		if (p->attr != TCA_ZRTT_FAIR || val[p->attr] != TC_ZRTT_FAIR_MARK)
 			continue;
 		if (get_mask(&zrtt_fair_mask, argc > 1 ? argv[1] : NULL, &fair_mask))
@@ -818,6 +867,17 @@ static void print_rate(const struct zrtt_param *p, __u64 rate)
 		print_string(PRINT_FP, NULL, "%s ", p->off);
 		print_uint(PRINT_JSON, p->name, NULL, 0);
 	}
+}
+
+/* Whose rate is found is not told one. JSON has the present rate beside it. */
+static void print_bandwidth(const struct zrtt_param *p, __u64 rate, __u32 kind)
+{
+	if (kind == TC_ZRTT_AUTO_OFF) {
+		print_rate(p, rate);
+		return;
+	}
+	print_lluint(PRINT_JSON, p->name, NULL, rate);
+	print_string(PRINT_FP, NULL, "%s", "bandwidth auto ");
 }
 
 static void print_signed(const struct zrtt_param *p, __s32 val)
@@ -919,10 +979,18 @@ static void print_weight(struct rtattr **tb)
 		print_string(PRINT_FP, NULL, "%s", "noweight ");
 }
 
+/* What counts only if the rate of the line is to be found. */
+static bool is_of_line(const struct zrtt_param *p)
+{
+	return p->attr == TCA_ZRTT_AUTO || p->attr == TCA_ZRTT_AUTO_MIN ||
+	       p->attr == TCA_ZRTT_AUTO_MAX;
+}
+
 static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *opt)
 {
 	struct rtattr *tb[TCA_ZRTT_MAX + 1];
 	const struct zrtt_param *p;
+	__u32 line = TC_ZRTT_AUTO_OFF;
 	struct rtattr *attr;
 	__u32 val;
 
@@ -930,9 +998,13 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 		return 0;
 
 	parse_rtattr(tb, TCA_ZRTT_MAX, RTA_DATA(opt), RTA_PAYLOAD(opt));
+	if (has_u32(tb[TCA_ZRTT_AUTO]))
+		line = rta_getattr_u32(tb[TCA_ZRTT_AUTO]);
 
 	for (p = zrtt_params; p->name; p++) {
 		attr = tb[p->attr];
+		if (is_of_line(p) && line == TC_ZRTT_AUTO_OFF)
+			continue;
 		if (p->kind == ZRTT_FLAG) {
 			if (attr && RTA_PAYLOAD(attr) >= sizeof(__u8))
 				print_flag(p, rta_getattr_u8(attr));
@@ -940,7 +1012,8 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 		}
 		if (p->kind == ZRTT_RATE) {
 			if (has_u64(attr))
-				print_rate(p, rta_getattr_u64(attr));
+				print_bandwidth(p, rta_getattr_u64(attr),
+						is_of_line(p) ? TC_ZRTT_AUTO_OFF : line);
 			continue;
 		}
 
@@ -1016,6 +1089,28 @@ static void print_hosts(const struct tc_zrtt_xstats *st)
 	print_lluint(where, "hosts_evicted", " hosts_evicted %llu", st->hosts_evicted);
 }
 
+/* A rate that the user gave is not found, and text says nothing of it. */
+static void print_line(const struct tc_zrtt_xstats *st)
+{
+	int where = st->line_rate ? PRINT_ANY : PRINT_JSON;
+	SPRINT_BUF(queue);
+
+	if (where == PRINT_ANY)
+		print_nl();
+	open_json_object("line");
+	tc_print_rate(where, "rate", "  line %s", st->line_rate);
+	print_string(where, "state", " %s", find_word(zrtt_lines, st->line_state));
+	tc_print_rate(where, "measured", " measured %s", st->line_measured);
+	print_uint(PRINT_JSON, "queue_us", NULL, st->line_queue_us);
+	if (where == PRINT_ANY)
+		print_string(PRINT_FP, NULL, " queue %s",
+			     sprint_value(ZRTT_TIME, st->line_queue_us, queue));
+	print_uint(where, "hosts", " hosts %u", st->line_hosts);
+	print_lluint(where, "lowered", " lowered %llu", st->line_lowered);
+	print_lluint(where, "raised", " raised %llu", st->line_raised);
+	close_json_object();
+}
+
 /*
  * In text, the first two lines are those of pie, word for word: flent and
  * other readers of pie's statistics then understand zrtt too.
@@ -1058,6 +1153,7 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 		   st.flows_timestamps);
 	print_uint(PRINT_ANY, "flows_handshake", " flows_handshake %u",
 		   st.flows_handshake);
+	print_uint(PRINT_ANY, "flows_quic", " flows_quic %u", st.flows_quic);
 	print_lluint(PRINT_ANY, "evicted", " evicted %llu", st.evicted);
 	print_nl();
 	print_lluint(PRINT_ANY, "hint_ok", "  hint_ok %llu", st.hint_ok);
@@ -1082,8 +1178,10 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 	/* An older kernel has no lanes, which is not the same as empty ones. */
 	if (len >= offsetof(struct tc_zrtt_xstats, lane) + sizeof(st.lane))
 		print_lanes(st.lane);
-	if (len >= sizeof(st))
+	if (len >= offsetof(struct tc_zrtt_xstats, flows_quic))
 		print_hosts(&st);
+	if (len >= sizeof(st))
+		print_line(&st);
 	return 0;
 }
 

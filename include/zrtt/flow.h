@@ -65,20 +65,40 @@ enum zrtt_rtt_source {
 	ZRTT_RTT_MARK,
 	ZRTT_RTT_TIMESTAMPS,
 	ZRTT_RTT_HANDSHAKE,
+	ZRTT_RTT_QUIC,
 	ZRTT_RTT_SOURCES,
 };
 
 /**
- * enum zrtt_syn - what the timing of a flow's handshake is at; handshake.h
+ * enum zrtt_syn - what the timing of a flow's handshake is at; handshake.h, spin.h
  * @ZRTT_SYN_NONE: nothing is timed
  * @ZRTT_SYN_QUEUED: the flow's first packet, a SYN, is in our queue, or was dropped
  * @ZRTT_SYN_LEFT: it has left, its answer is awaited
+ * @ZRTT_SYN_QUIC: the flow is QUIC, which has phases of its own
  */
 enum zrtt_syn {
 	ZRTT_SYN_NONE,
 	ZRTT_SYN_QUEUED,
 	ZRTT_SYN_LEFT,
+	ZRTT_SYN_QUIC,
 };
+
+/**
+ * enum zrtt_quic_phase - what the timing of a QUIC flow is at; spin.h
+ * @ZRTT_QUIC_SPIN: the handshake is over, or not timed: the spin bit counts
+ * @ZRTT_QUIC_CLIENT: a client's Initial was seen, a Handshake packet is awaited
+ * @ZRTT_QUIC_SERVER: a server's Initial was seen
+ * @ZRTT_QUIC_FLIGHT: and a Handshake packet of it; 1-RTT is awaited
+ */
+enum zrtt_quic_phase {
+	ZRTT_QUIC_SPIN,
+	ZRTT_QUIC_CLIENT,
+	ZRTT_QUIC_SERVER,
+	ZRTT_QUIC_FLIGHT,
+};
+
+#define ZRTT_SPIN_RUN		3	/* packets that confirm an edge of the spin bit */
+#define ZRTT_QUIC_NO_LEAST	0xffff	/* no UDP packet has it for a sequence number's bits */
 
 /**
  * struct zrtt_flow - one slot, one cache line
@@ -101,12 +121,20 @@ enum zrtt_syn {
  * @ect0: its last packet that was ECT was ECT(0)
  * @marked_q8: of its last packets in the low-latency lane, those that were marked, Q8
  * @hinted_epoch: epoch of the last hint or mark, low bits
- * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits
+ * @spin_period: without a hint or mark, of QUIC: the last time between two edges of the spin
+ *	bit, in units of ZRTT_SPIN_SHIFT
+ * @syn_at: when the flow's SYN left the queue, in units of the hint, low bits; of QUIC, when
+ *	its last packet of the handshake left or its last edge came, in units of ZRTT_SPIN_SHIFT
  * @syn_seq: with @syn, the sequence number that its answer has, low bits
  * @syn_ack: with @syn, the acknowledgment number that its answer exceeds, folded
  * @seq: without, high bits of the last packet's sequence number as they lie in it, 0
  *	where there are none
  * @seq_known: another packet followed that one: it was not spoofed
+ * @spin_least: of QUIC, the least of these of this window, or ZRTT_QUIC_NO_LEAST
+ * @quic: of QUIC, enum zrtt_quic_phase
+ * @spin: its last spin bit
+ * @spin_run: packets that had it behind the first, up to 3; in a handshake, one has left
+ * @spin_good: edges in a row without doubt, up to 7
  * @passive_at: epoch of @passive_us, low bits of the units of ZRTT_PASSIVE_SHIFT
  * @weight_q16: P_i / P_b
  * @acc_q30: marking credit
@@ -140,15 +168,25 @@ struct zrtt_flow {
 	u32 passive_us:23;
 	u32 ect0:1;
 	u32 marked_q8:8;
-	u16 hinted_epoch;
+	union {
+		u16 hinted_epoch;
+		u16 spin_period;
+	};
 	u16 syn_at;
 	union {
 		u16 syn_seq;
 		u16 seq;
+		u16 spin_least;
 	};
 	union {
 		u8 syn_ack;
 		u8 seq_known;
+		struct {
+			u8 quic:2;
+			u8 spin:1;
+			u8 spin_run:2;
+			u8 spin_good:3;
+		};
 	};
 	u8 passive_at;
 	u32 weight_q16;
@@ -250,14 +288,22 @@ static inline void zrtt_flow_forget(struct zrtt_flow *f, u32 epochs, u32 epoch)
 	}
 }
 
-/* RTT_i by preference: hint or mark, timestamps, handshake gap, none. */
+/* Which of the queue's own sources @passive_us comes from. */
+static inline enum zrtt_rtt_source zrtt_flow_passive_source(const struct zrtt_flow *f)
+{
+	if (f->timed)
+		return ZRTT_RTT_TIMESTAMPS;
+	return f->syn == ZRTT_SYN_QUIC ? ZRTT_RTT_QUIC : ZRTT_RTT_HANDSHAKE;
+}
+
+/* RTT_i by preference: hint or mark, timestamps, handshake or QUIC, none. */
 static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
 {
 	if (zrtt_flow_hinted(f, epoch)) {
 		f->source = f->hinted_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
 		f->rtt_us = f->hinted_q8 >> ZRTT_RTT_FRAC;
 	} else if (f->passive_us) {
-		f->source = f->timed ? ZRTT_RTT_TIMESTAMPS : ZRTT_RTT_HANDSHAKE;
+		f->source = zrtt_flow_passive_source(f);
 		f->rtt_us = f->passive_us;
 	} else {
 		f->source = ZRTT_RTT_NONE;
@@ -313,7 +359,7 @@ static inline void zrtt_flow_remember(struct zrtt_flow *f, u32 rtt_us, bool by_m
  * zrtt_flow_hint() - the flow's packet carried a hint
  * @f: flow
  * @rtt_us: the hint, 32 .. ZRTT_HINT_MAX_US
- * @clamp: bound it by the passive RTT where one is known
+ * @clamp: bound it by the passive RTT where one is known, but not by QUIC's
  * @epoch: now
  *
  * Return: true if it was bounded.
@@ -323,7 +369,8 @@ static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
 {
 	u32 most = f->passive_us + f->passive_us / 4 + ZRTT_CLAMP_SLACK_US;
 	u32 least = f->passive_us / ZRTT_CLAMP_BELOW;
-	bool bounded = clamp && f->passive_us && (rtt_us > most || rtt_us < least);
+	bool known = f->passive_us && f->syn != ZRTT_SYN_QUIC;
+	bool bounded = clamp && known && (rtt_us > most || rtt_us < least);
 
 	if (bounded)
 		rtt_us = rtt_us > most ? most : least;
@@ -364,6 +411,26 @@ static inline void zrtt_flow_anchor(struct zrtt_flow *f, u16 seq, bool known)
 	f->seq_known = known;
 }
 
+/* QUIC's handshake is not timed any more; edges of the spin bit are to be seen anew. */
+static inline void zrtt_quic_spins(struct zrtt_flow *f)
+{
+	f->quic = ZRTT_QUIC_SPIN;
+	f->spin_run = ZRTT_SPIN_RUN;
+	f->spin_good = 0;
+}
+
+/* The flow was silent: what is being timed is not to be continued. QUIC stays known, as its
+ * next packets do not say what they are.
+ */
+static inline void zrtt_flow_interrupt(struct zrtt_flow *f)
+{
+	if (f->syn == ZRTT_SYN_QUIC) {
+		zrtt_quic_spins(f);
+	} else if (f->syn) {
+		zrtt_flow_anchor(f, 0, false);
+	}
+}
+
 /**
  * zrtt_flow_owns() - is a packet the flow's, or spoofed in its name?
  * @f: flow
@@ -379,7 +446,7 @@ static noinline __maybe_unused bool zrtt_flow_owns(struct zrtt_flow *f, u16 seq,
 	u16 ahead;
 
 	if (f->syn) {
-		if (f->age > ZRTT_SYN_EPOCHS_MAX)
+		if (f->syn != ZRTT_SYN_QUIC && f->age > ZRTT_SYN_EPOCHS_MAX)
 			zrtt_flow_anchor(f, seq, false);
 		return true;
 	}

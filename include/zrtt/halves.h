@@ -17,6 +17,7 @@
 #include <linux/types.h>
 #include "hint.h"
 #include "flow.h"
+#include "line.h"
 
 #define ZRTT_CONNS		16384	/* of a table: 512 KiB */
 #define ZRTT_CONN_WAYS		4	/* slots of a set, all that a lookup visits */
@@ -39,13 +40,21 @@
  * @ZRTT_PROBE_WATCH: one is, the next that is newer begins a probe
  * @ZRTT_PROBE_QUEUED: the packet that began it is in our queue
  * @ZRTT_PROBE_FLYING: it has left
+ * @ZRTT_PROBE_LOST: a packet was dropped, and the receiver echoes what came before it until
+ *	it has got that again (RFC 7323 sec. 4.3); an echo of what is newer ends this
  */
 enum zrtt_probe {
 	ZRTT_PROBE_NONE,
 	ZRTT_PROBE_WATCH,
 	ZRTT_PROBE_QUEUED,
 	ZRTT_PROBE_FLYING,
+	ZRTT_PROBE_LOST,
 };
+
+/* Who asks, that is whose queue a probe passed, beside enum zrtt_probe; 0 = nobody. */
+#define ZRTT_ASKER_SHIFT	3
+#define ZRTT_PROBE_BITS		((1U << ZRTT_ASKER_SHIFT) - 1)
+#define ZRTT_ASKERS		(256U >> ZRTT_ASKER_SHIFT)
 
 /**
  * struct zrtt_half - the path beyond one side of the router
@@ -65,7 +74,8 @@ struct zrtt_half {
  * struct zrtt_conn - one connection, two to a cache line
  * @tag: the same for both directions, 0 = never used
  * @seen: epoch of the last packet, low bits; its upper byte is the window
- * @probe: enum zrtt_probe of each direction
+ * @probe: enum zrtt_probe of each direction, and from bit ZRTT_ASKER_SHIFT on who asks for
+ *	its answer
  * @half: what the packets of each direction cross next
  */
 struct zrtt_conn {
@@ -81,14 +91,22 @@ struct zrtt_conn {
  * @tsval: its own timestamp
  * @tsecr: the one it echoes
  * @way: its direction, 0 or 1
+ * @asker: who asks for the answer if it begins a probe, below ZRTT_ASKERS; 0 = nobody
  * @ack: @tsecr counts
+ * @answers: set: it answers a probe, and that is not the first of its half
+ * @answered: set: who asked for that
+ * @answer: set with @answers
  */
 struct zrtt_echo {
 	u32 tag;
 	u32 tsval;
 	u32 tsecr;
 	u8 way;
+	u8 asker;
 	bool ack;
+	bool answers;
+	u8 answered;
+	struct zrtt_line_answer answer;
 };
 
 /* @a is newer than @b, on a clock that wraps. */
@@ -190,7 +208,7 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	struct zrtt_half *half = &conn->half[pkt->way];
 	u8 *probe = &conn->probe[pkt->way];
 
-	switch (*probe) {
+	switch (*probe & ZRTT_PROBE_BITS) {
 	case ZRTT_PROBE_NONE:
 		*probe = ZRTT_PROBE_WATCH;
 		half->tsval = pkt->tsval;
@@ -198,7 +216,7 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	case ZRTT_PROBE_WATCH:
 		if (!zrtt_newer(pkt->tsval, half->tsval))
 			return false;
-		*probe = ZRTT_PROBE_QUEUED;
+		*probe = (u8)(ZRTT_PROBE_QUEUED | pkt->asker << ZRTT_ASKER_SHIFT);
 		half->tsval = pkt->tsval;
 		half->since_us = now_us;
 		return true;
@@ -206,6 +224,31 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	if (now_us - half->since_us > ZRTT_PROBE_MAX_US)
 		*probe = ZRTT_PROBE_NONE;
 	return false;
+}
+
+/* The packet may answer the probe of the other direction. */
+static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pkt, u32 now_us)
+{
+	u8 back = !pkt->way;
+	struct zrtt_half *half = &conn->half[back];
+	u8 state = conn->probe[back] & ZRTT_PROBE_BITS;
+	u32 gap_us = now_us - half->since_us;
+
+	if (!pkt->ack || state < ZRTT_PROBE_FLYING || zrtt_newer(half->tsval, pkt->tsecr))
+		return;
+	if (state == ZRTT_PROBE_LOST) {
+		conn->probe[back] = ZRTT_PROBE_NONE;
+		return;
+	}
+	pkt->answers = zrtt_half_us(half) && gap_us <= ZRTT_HINT_MAX_US;
+	pkt->answered = conn->probe[back] >> ZRTT_ASKER_SHIFT;
+	zrtt_half_take(half, gap_us);
+	pkt->answer = (struct zrtt_line_answer) {
+		.left_us = half->since_us,
+		.gap_us = gap_us,
+		.excess_us = gap_us > zrtt_half_us(half) ? gap_us - zrtt_half_us(half) : 0,
+	};
+	conn->probe[back] = ZRTT_PROBE_NONE;
 }
 
 /**
@@ -219,11 +262,9 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
  * Return: true if the packet begins a probe; zrtt_conn_left() is due then.
  */
 static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
-				    const struct zrtt_echo *pkt, u32 now_us,
-				    u32 epoch, u32 *rtt_us)
+				    struct zrtt_echo *pkt, u32 now_us, u32 epoch, u32 *rtt_us)
 {
 	struct zrtt_conn *evicted, *conn;
-	u8 back = !pkt->way;
 
 	conn = zrtt_conn_find(set, pkt->tag, (u16)epoch, &evicted);
 	if (!conn) {
@@ -231,13 +272,23 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 		*conn = (struct zrtt_conn) { .tag = pkt->tag, .seen = (u16)epoch };
 	}
 	zrtt_conn_age(conn, (u16)epoch);
-	if (pkt->ack && conn->probe[back] == ZRTT_PROBE_FLYING &&
-	    !zrtt_newer(conn->half[back].tsval, pkt->tsecr)) {
-		zrtt_half_take(&conn->half[back], now_us - conn->half[back].since_us);
-		conn->probe[back] = ZRTT_PROBE_NONE;
-	}
+	zrtt_conn_answer(conn, pkt, now_us);
 	*rtt_us = zrtt_conn_rtt_us(conn);
 	return zrtt_conn_probe(conn, pkt, now_us);
+}
+
+/* A packet of direction @way, with timestamp @tsval, is dropped. */
+static inline void zrtt_conn_lost(struct zrtt_conn *set, u32 tag, u8 way, u32 tsval, u32 now_us,
+				  u32 epoch)
+{
+	struct zrtt_conn *evicted, *conn;
+
+	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
+	if (!conn)
+		return;
+	conn->probe[way] = ZRTT_PROBE_LOST;
+	conn->half[way].tsval = tsval;
+	conn->half[way].since_us = now_us;
 }
 
 /* The packet that began a probe of direction @way left its queue. */
@@ -247,9 +298,9 @@ static inline void zrtt_conn_left(struct zrtt_conn *set, u32 tag, u8 way,
 	struct zrtt_conn *evicted, *conn;
 
 	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
-	if (!conn || conn->probe[way] != ZRTT_PROBE_QUEUED)
+	if (!conn || (conn->probe[way] & ZRTT_PROBE_BITS) != ZRTT_PROBE_QUEUED)
 		return;
-	conn->probe[way] = ZRTT_PROBE_FLYING;
+	conn->probe[way] += ZRTT_PROBE_FLYING - ZRTT_PROBE_QUEUED;
 	conn->half[way].since_us = now_us;
 }
 

@@ -316,6 +316,16 @@ static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
 	return (s32)((log_ratio * law->alpha_q16) >> ZRTT_Q16);
 }
 
+/* May anyone have stated the flow's RTT, or its sender what it likes? */
+static inline bool zrtt_is_doubtful(const struct zrtt_law_params *params,
+				    const struct zrtt_flow *f)
+{
+	if (f->source == ZRTT_RTT_QUIC)
+		return true;
+	return params->clamp && f->source == ZRTT_RTT_HINT &&
+	       (!f->passive_us || f->syn == ZRTT_SYN_QUIC);
+}
+
 /**
  * zrtt_weight() - P_i / P_b of a flow, of the low-latency lane its square root
  * @params: parameters
@@ -337,7 +347,7 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 						    law->rtt_avg_us + law->queue_us,
 						    law->p_q30) :
 			     zrtt_power_log_weight(f->rtt_us, law);
-		if (params->clamp && f->source == ZRTT_RTT_HINT && !f->passive_us)
+		if (zrtt_is_doubtful(params, f))
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
 	if (params->feedback && f->rate && law->log_due)

@@ -71,15 +71,27 @@
 #define ZRTT_TIMESTAMPS_LEN	10
 #define ZRTT_TCP_AO_KIND	29	/* RFC 5925 */
 
+#define ZRTT_UDP_BYTES		8
+#define ZRTT_UDP_LENGTH		4	/* offset of the length, with the header's */
+
+/* A bit of QUIC's first byte (RFC 9000 sec. 17), and the versions whose headers are known: v1,
+ * and v2 (RFC 9369)
+ */
+#define ZRTT_QUIC_LONG		0x80
+#define ZRTT_QUIC_V1		0x00000001U
+#define ZRTT_QUIC_V2		0x6b3343cfU
+
 /**
  * struct zrtt_wanted - what to look for
  * @hint: the RTT hint
  * @timestamps: TCP timestamps
+ * @quic: packets that begin QUIC
  * @ipv4_option: type of the hint's IPv4 option, 2 or more
  */
 struct zrtt_wanted {
 	bool hint;
 	bool timestamps;
+	bool quic;
 	u8 ipv4_option;
 };
 
@@ -397,9 +409,18 @@ static inline void zrtt_parse_ipv6(struct zrtt_packet *p, struct zrtt_bytes *b,
 	zrtt_parse_l4(p, b, wanted, off);
 }
 
+/* Does UDP carry a long header of QUIC? @payload has 5 bytes. Servers grease the fixed bit
+ * in their first packet (RFC 9287).
+ */
+static inline bool zrtt_quic_begins(const u8 *payload)
+{
+	return payload[0] & ZRTT_QUIC_LONG && (zrtt_get32(payload + 1) == ZRTT_QUIC_V1 ||
+					       zrtt_get32(payload + 1) == ZRTT_QUIC_V2);
+}
+
 /* Is there nothing to look for in TCP's or UDP's header, of which @room bytes can be
  * read, ZRTT_TCP_BYTES or more? In TCP's there is if it has other options than
- * timestamps.
+ * timestamps, in UDP's if QUIC begins.
  */
 static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 				 const u8 *l4, u32 room)
@@ -407,7 +428,8 @@ static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 	u32 words = l4[12] >> 4;
 
 	if (unlikely(proto != ZRTT_PROTO_TCP))
-		return proto == ZRTT_PROTO_UDP;
+		return proto == ZRTT_PROTO_UDP &&
+		       !(wanted->quic && zrtt_quic_begins(l4 + ZRTT_UDP_BYTES));
 	return words * 4 <= ZRTT_TCP_BYTES ||
 	       (words * 4 == ZRTT_TCP_TIMED_BYTES && room >= ZRTT_TCP_TIMED_BYTES &&
 		!wanted->timestamps &&

@@ -700,8 +700,7 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 		f->looks = 0;
 		f->marks = 0;
 		f->barred = 0;
-		if (f->syn)
-			zrtt_flow_anchor(f, 0, false);
+		zrtt_flow_interrupt(f);
 	} else if (epochs) {
 		zrtt_flow_rate(f, epochs);
 	}

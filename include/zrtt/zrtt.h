@@ -14,12 +14,15 @@
 #include "handshake.h"
 #include "table.h"
 #include "halves.h"
+#include "quic.h"
+#include "spin.h"
 #include "controller.h"
 #include "law.h"
 #include "fair.h"
 #include "lane.h"
 #include "l4s.h"
 #include "shaper.h"
+#include "line.h"
 #include "peers.h"
 
 enum zrtt_mode {
@@ -81,6 +84,7 @@ enum zrtt_fair {
  * @strip: remove hints from forwarded packets
  * @handshake: take RTTs from TCP handshakes
  * @timestamps: take RTTs from TCP timestamps of both directions
+ * @quic: take RTTs from QUIC
  * @ecn: mark ECT packets
  * @split_gso: queue the segments of a GSO packet one by one
  * @names: know the addresses of flows
@@ -98,6 +102,7 @@ enum zrtt_fair {
  * @ctl: how P_b is found
  * @law: how P_i follows
  * @shaper: the link behind, if this queue is to be its bottleneck
+ * @line: where its rate is to be found out; @shaper has the largest one then
  */
 struct zrtt_params {
 	u32 mode;
@@ -110,6 +115,7 @@ struct zrtt_params {
 	bool strip;
 	bool handshake;
 	bool timestamps;
+	bool quic;
 	bool ecn;
 	bool split_gso;
 	bool names;
@@ -127,6 +133,7 @@ struct zrtt_params {
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
 	struct zrtt_shaper_params shaper;
+	struct zrtt_line_params line;
 };
 
 /**
@@ -188,8 +195,10 @@ struct zrtt_stats {
  * @seq_high: high bits of a TCP packet's sequence number as they lie in it, else 0
  * @seq: of a TCP packet that begins or ends a handshake's timing
  * @ack: of such a packet, 0 = none
- * @rtt_info: it may have an RTT or be of a handshake; else the fields of both are not read
+ * @rtt_info: it may have an RTT or be of a handshake, TCP's or QUIC's; else their fields are
+ *	not read
  * @handshake: it is a TCP SYN or SYN-ACK
+ * @quic: enum zrtt_quic_kind, where QUIC begins
  * @ecn: ECN codepoint; any but 0 can be marked
  */
 struct zrtt_arrival {
@@ -208,12 +217,13 @@ struct zrtt_arrival {
 	u16 seq_high;
 	bool rtt_info;
 	bool handshake;
+	u8 quic;
 	u8 ecn;
 };
 
 /**
  * zrtt_params_preset() - the parameters that make a mode
- * @params: set: mode, controller, law, hint policy, handshake, lanes, l4s, hosts, weights
+ * @params: set: mode, controller, law, hint policy, handshake, quic, lanes, l4s, hosts, weights
  * @mode: enum zrtt_mode
  *
  * The four reproductions share BLUE with the paper's parameters, draw marks at
@@ -226,6 +236,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	params->mode = mode;
 	params->hint = ZRTT_HINT_TRUST;
 	params->handshake = false;
+	params->quic = false;
 	params->lanes = false;
 	params->l4s = false;
 	params->fair = ZRTT_FAIR_FLOW;
@@ -245,6 +256,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	case ZRTT_MODE_ZRTT:
 		params->hint = ZRTT_HINT_CLAMP;
 		params->handshake = true;
+		params->quic = true;
 		params->lanes = true;
 		params->ctl.kind = ZRTT_CTL_PI2;
 		params->law = (struct zrtt_law_params) {
@@ -315,6 +327,8 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	for (i = 0; i < ZRTT_DSCPS; i++)
 		params->weighted |= params->weight_q8[i] != ZRTT_WEIGHT_ONE;
 	zrtt_ctl_derive(&params->ctl);
+	if (params->line.kind != ZRTT_LINE_NONE)
+		params->shaper.rate = params->line.max;
 	zrtt_shaper_derive(&params->shaper);
 }
 
@@ -351,6 +365,7 @@ static inline void zrtt_params_init(struct zrtt_params *params)
 			.decrement_q30 = ZRTT_PERCENT(2, 10),
 		},
 		.shaper = { .raw = true },
+		.line = { .min = ZRTT_LINE_RATE_MIN, .max = ZRTT_LINE_RATE_MAX },
 	};
 	zrtt_params_preset(params, ZRTT_MODE_ZRTT);
 	zrtt_params_derive(params);
@@ -676,6 +691,17 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 	return m;
 }
 
+/* A packet may be the one that a flow's RTT is timed by. */
+static inline void zrtt_begin_timing(struct zrtt_flow *f, const struct zrtt_arrival *pkt)
+{
+	bool first = !f->bytes && !f->age;
+
+	if (pkt->handshake)
+		zrtt_syn_arrived(f, first, pkt->seq, pkt->ack);
+	else if (pkt->quic)
+		zrtt_quic_arrived(f, first, (enum zrtt_quic_kind)pkt->quic);
+}
+
 /* zrtt_arrive(), with members or without: who has none is not to pay for them. */
 static __always_inline struct zrtt_flow *
 zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
@@ -697,8 +723,8 @@ zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
 	if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
-	if (unlikely(pkt->rtt_info) && pkt->handshake)
-		zrtt_syn_arrived(f, !f->bytes && !f->age, pkt->seq, pkt->ack);
+	if (unlikely(pkt->rtt_info))
+		zrtt_begin_timing(f, pkt);
 	if (unlikely(params->l4s || f->l4s))
 		zrtt_classify(params, vars, f, pkt->ecn);
 	f->bytes += pkt->bytes;
@@ -753,6 +779,27 @@ static inline void zrtt_answer(const struct zrtt_params *params, struct zrtt_var
 
 	if (zrtt_syn_answered(f, pkt->seq, pkt->seq_high, pkt->ack, zrtt_us(exact_ns),
 			      epoch) && f->source == ZRTT_RTT_NONE)
+		zrtt_refresh(params, vars, f, epoch);
+}
+
+/**
+ * zrtt_answer_quic() - a packet that zrtt_arrive() accounted is of a flow that is QUIC
+ * @params: parameters
+ * @vars: state
+ * @f: its flow, of ZRTT_SYN_QUIC
+ * @kind: what it holds
+ * @spin: its spin bit
+ * @now_ns: clock, as zrtt_arrive() had it
+ * @exact_ns: clock, in a handshake read now
+ */
+static inline void zrtt_answer_quic(const struct zrtt_params *params, struct zrtt_vars *vars,
+				    struct zrtt_flow *f, enum zrtt_quic_kind kind, bool spin,
+				    u64 now_ns, u64 exact_ns)
+{
+	u32 epoch = zrtt_epoch(now_ns);
+
+	if (zrtt_quic_seen(f, kind, spin, zrtt_spin_clock(exact_ns), epoch) &&
+	    f->source == ZRTT_RTT_NONE)
 		zrtt_refresh(params, vars, f, epoch);
 }
 

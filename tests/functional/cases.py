@@ -37,7 +37,7 @@ EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "l4s", "tap", "mark", "handshake", "timestamps", "sharing", "late",
     "classes", "shaper", "cgroup", "super", "peeked", "reasons", "limits", "growth",
-    "quick", "hosts", "peers",
+    "quick", "hosts", "peers", "line",
 )  # fmt: skip
 
 MODULE_LIFE = ("users", "reload")
@@ -101,6 +101,7 @@ PARAMETERS = [
     Parameter("strip", "nostrip", False, "strip", True),
     Parameter("handshake", "nohandshake", False, "handshake", True),
     Parameter("timestamps", "notimestamps", False, "timestamps", True),
+    Parameter("quic", "quic", True, "noquic", False),
     Parameter("ecn", "noecn", False, "ecn", True),
     Parameter("split_gso", "no_split_gso", False, "split_gso", True),
     Parameter("names", "nonames", False, "names", True),
@@ -157,6 +158,8 @@ REFUSED_BY_TC = [
     "mark_rtt 0x1ffff",
     "feedback 4",
     "bandwidth 7kbit",
+    "bandwidth auto max 11gbit",
+    "min 7kbit",
     "overhead 257",
     "mpu -1",
     "fair host",
@@ -178,8 +181,9 @@ class BadAttribute:
     @property
     def keyword(self) -> str:
         """What the message must call it."""
-        two_words = {"FAIR_MASK": "fair mark", "WEIGHT_MASK": "weight mark", "WEIGHT_DSCP": "weight dscp"}
-        return {"ALPHA_LAW": "alpha", **two_words}.get(self.name, self.name.lower())
+        words = {"FAIR_MASK": "fair mark", "WEIGHT_MASK": "weight mark", "WEIGHT_DSCP": "weight dscp"}
+        words |= {"AUTO": "bandwidth auto", "AUTO_MIN": "min", "AUTO_MAX": "max"}
+        return {"ALPHA_LAW": "alpha", **words}.get(self.name, self.name.lower())
 
     def line(self) -> str:
         """As the program nlset reads it."""
@@ -212,6 +216,7 @@ _BAD_VALUES = {
     "STRIP": (2, 255),
     "HANDSHAKE": (2, 255),
     "TIMESTAMPS": (2, 255),
+    "QUIC": (2, 255),
     "ECN": (2, 255),
     "SPLIT_GSO": (2, 255),
     "NAMES": (2, 255),
@@ -222,6 +227,9 @@ _BAD_VALUES = {
     "MPU": (257, U32_MAX),
     "ATM": (3, U32_MAX),
     "MEMORY_LIMIT": (0, U32_MAX),
+    "AUTO": (3, U32_MAX),
+    "AUTO_MIN": (0, 999, 1_250_000_001, (1 << 64) - 1),
+    "AUTO_MAX": (0, 999, 1_250_000_001, (1 << 64) - 1),
 }
 BAD_ATTRIBUTES = [
     BadAttribute(name, ATTRIBUTES[name].bytes, value)

@@ -156,6 +156,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	wanted = (struct zrtt_wanted) {
 		.hint = data[0] & 1,
 		.timestamps = data[0] & 2,
+		.quic = data[0] & 4,
 		.ipv4_option = data[1] > 1 ? data[1] : ZRTT_HINT_IPV4_TYPE,
 	};
 	frame.data = data + PARAMETERS;

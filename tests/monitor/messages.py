@@ -30,7 +30,7 @@ LOOPBACK = 1
 """Index of a device that is always there."""
 P_ONE, ALPHA_ONE, PENALTY_ONE = 1 << 30, 1 << 16, 1 << 16
 ENDS = ("src", "dst")
-SOURCES = ("none", "hint", "mark", "timestamps", "handshake")
+SOURCES = ("none", "hint", "mark", "timestamps", "handshake", "quic")
 
 _FLOW_ENUM = uapi_contract.HEADER.read_text().split("TCA_ZRTT_FLOW_UNSPEC,")[1].split("}")[0]
 FLOW_ATTRS = {
@@ -94,7 +94,8 @@ HOSTS = {field: 1001 + i for i, (field, _) in enumerate(uapi_contract.HOST_STATS
 def xstats_whole(lane: Sequence[Mapping[str, int]], **values: int) -> bytes:
     """struct tc_zrtt_xstats with all that there is."""
     hosts = {field: values.pop(field, 0) for field in HOSTS}
-    return uapi_contract.pack_xstats(numbered(**values), lane, hosts)
+    later = {name: values.pop(name) for name, _ in uapi_contract.LATER_STATS if name in values}
+    return uapi_contract.pack_xstats(numbered(**values), lane, hosts, later)
 
 
 def numbered(**values: int) -> dict[str, int]:

@@ -17,7 +17,8 @@ FLOW = re.compile(
 SCALES = {"": 1, "k": 1e3, "M": 1e6}
 PREFIXES = {"m": 1e-3, "": 1.0}
 SCREENS = ("by_rate", "by_rtt", "by_prob", "resumed", "large")
-GAUGES = ("prob", "alpha", "delay_us", "dq_rate", "rtt_avg_us", "flows", "backlog", "qlen")
+GAUGES = ("prob", "alpha", "delay_us", "dq_rate", "rtt_avg_us", "flows", "backlog", "qlen",
+          "memory_used")  # fmt: skip
 
 
 def screen(name: str) -> list[str]:

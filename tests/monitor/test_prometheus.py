@@ -128,10 +128,16 @@ def test_lanes_of_an_older_kernel_are_absent(kernel: Canned) -> None:
     assert value(found, "zrtt_target_seconds") == pytest.approx(0.015)
 
 
+def test_flows_of_quic(kernel: Canned) -> None:
+    kernel.say([zrtt(flows_quic=7)])
+    assert value(metrics(kernel), "zrtt_flows", source="quic") == 7
+
+
 def test_flows_without_rtt_are_counted(kernel: Canned) -> None:
-    known = {"flows_hinted": 2, "flows_marked": 3, "flows_timestamps": 4, "flows_handshake": 5}
+    known = {"flows_hinted": 2, "flows_marked": 3, "flows_timestamps": 4, "flows_handshake": 5,
+             "flows_quic": 5}  # fmt: skip
     kernel.say([zrtt(flows=20, **known)])
-    assert value(metrics(kernel), "zrtt_flows", source="none") == 6
+    assert value(metrics(kernel), "zrtt_flows", source="none") == 1
 
 
 def test_unknown_capacity_is_absent(kernel: Canned) -> None:

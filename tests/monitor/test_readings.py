@@ -57,14 +57,14 @@ def tbf(rate: int, rate64: int | None = None, **place: int) -> bytes:
 
 
 def test_json_has_every_statistic(kernel: Canned) -> None:
-    kernel.say([zrtt((3000, 2**33), backlog=99, **HOSTS)])
+    kernel.say([zrtt((3000, 2**33), backlog=99, flows_quic=77, **HOSTS)])
     (shown,) = kernel.run("-jn1").objects
     expected = uapi_contract.shown_xstats(numbered())
     expected |= {"bytes": 3000, "packets": 2**33, "qlen": 3, "backlog": 99}
     expected |= {"drops": 4, "requeues": 5, "overlimits": 6}
     expected["prob"] /= P_ONE
     expected["alpha"] /= ALPHA_ONE
-    expected |= HOSTS
+    expected |= HOSTS | {"flows_quic": 77}
     for name, value in expected.items():
         assert shown.pop(name) == pytest.approx(value), name
     names = [{"name": name} for name in uapi_contract.LANES]

@@ -164,10 +164,10 @@ def test_marking(kernel: Canned) -> None:
 
 def test_flows_by_rtt_source(kernel: Canned) -> None:
     fields = {"flows": 30, "flows_hinted": 12, "flows_marked": 3, "flows_timestamps": 4,
-              "flows_handshake": 5, "rtt_avg_us": 80_000}  # fmt: skip
+              "flows_handshake": 5, "flows_quic": 2, "rtt_avg_us": 80_000}  # fmt: skip
     assert shown(kernel, "flows", **fields) == "30, mean RTT 80.0 ms"
     assert shown(kernel, "RTTs from", **fields) == (
-        "hint 12, mark 3, timestamps 4, handshake 5, none 6"
+        "hint 12, mark 3, timestamps 4, handshake 5, quic 2, none 4"
     )
 
 

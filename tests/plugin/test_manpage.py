@@ -28,7 +28,7 @@ def bold_words(source: str) -> set[str]:
 
 def test_every_keyword_has_an_entry() -> None:
     several = {"alpha_law": "alpha", "fair_mask": "fair", "weight_mask": "weight"}
-    several["weight_dscp"] = "weight"
+    several |= {"weight_dscp": "weight", "auto": "bandwidth", "auto_min": "min", "auto_max": "max"}
     keywords = {several.get(name.lower(), name.lower()) for name in ATTRIBUTES}
     assert keywords <= bold_words(section("PARAMETERS") + section("RESEARCH PARAMETERS"))
 

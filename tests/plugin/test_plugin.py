@@ -53,6 +53,7 @@ FLAGS = {
     "STRIP": ("strip", "nostrip"),
     "HANDSHAKE": ("handshake", "nohandshake"),
     "TIMESTAMPS": ("timestamps", "notimestamps"),
+    "QUIC": ("quic", "noquic"),
     "ECN": ("ecn", "noecn"),
     "SPLIT_GSO": ("split_gso", "no_split_gso"),
     "NAMES": ("names", "nonames"),
@@ -75,7 +76,7 @@ DEFAULT_LINE = (
     "mode zrtt limit 1000000 memory_limit 32Mb controller pi2 target 15ms "
     "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
     "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
-    "handshake notimestamps ecn split_gso nonames lanes nol4s "
+    "handshake notimestamps quic ecn split_gso nonames lanes nol4s "
     "fair flow prefix6 64 nonat unlimited raw mpu 0 noatm noweight"
 )
 DEFAULTS = {
@@ -100,6 +101,7 @@ DEFAULTS = {
     "STRIP": 0,
     "HANDSHAKE": 1,
     "TIMESTAMPS": 0,
+    "QUIC": 1,
     "ECN": 1,
     "SPLIT_GSO": 1,
     "NAMES": 0,
@@ -114,6 +116,9 @@ DEFAULTS = {
     "ATM": 0,
     "WEIGHT_MASK": 0,
     "WEIGHT_DSCP": weights(),
+    "AUTO": 0,
+    "AUTO_MIN": 16_000,
+    "AUTO_MAX": 1_250_000_000,
 }
 
 
@@ -221,7 +226,7 @@ def test_exports_only_the_name_that_tc_looks_up(tc: Tc) -> None:
 def words_of(name: str) -> list[str]:
     """That stand for an attribute on the command line."""
     several = {"ALPHA_LAW": ["alpha"], "FAIR_MASK": ["fair", "mark"], "WEIGHT_MASK": ["weight", "mark"],
-               "WEIGHT_DSCP": ["weight", "dscp"]}  # fmt: skip
+               "WEIGHT_DSCP": ["weight", "dscp"], "AUTO_MIN": ["min"], "AUTO_MAX": ["max"]}  # fmt: skip
     return several.get(name, [name.lower()])
 
 
@@ -246,7 +251,10 @@ def test_no_parameter_sends_no_attribute(tc: Tc) -> None:
 
 
 def test_full_line_sends_every_attribute(tc: Tc) -> None:
-    assert tc.sent(DEFAULT_LINE) == DEFAULTS
+    of_line = {"AUTO", "AUTO_MIN", "AUTO_MAX"}
+    assert tc.sent(DEFAULT_LINE) == {
+        name: value for name, value in DEFAULTS.items() if name not in of_line
+    }
     assert DEFAULTS.keys() == ATTRIBUTES.keys() - {"ALPHA", "FAIR_MASK"}
 
 
@@ -357,9 +365,17 @@ def test_values(tc: Tc, line: str, name: str, value: int) -> None:
         ("weight dscp af41:64,0x3f:0.0625", {"WEIGHT_MASK": 0, "WEIGHT_DSCP": weights(d34=64, d63=0.0625)}),
         ("weight dscp cs0:2 weight mark 0x3", {"WEIGHT_MASK": 3, "WEIGHT_DSCP": weights(d0=2)}),
         ("weight mark 0x3 noweight", {"WEIGHT_MASK": 0, "WEIGHT_DSCP": weights()}),
+        ("bandwidth auto", {"AUTO": 1}),
+        ("bandwidth auto min 1mbit max 10gbit", {"AUTO": 1, "AUTO_MIN": 125_000, "AUTO_MAX": 1_250_000_000}),
+        ("bandwidth auto ingress", {"AUTO": 2}),
+        ("bandwidth auto ingress egress", {"AUTO": 1}),
+        ("bandwidth 1mbit bandwidth auto", {"AUTO": 1}),
+        ("bandwidth auto bandwidth 1mbit", {"BANDWIDTH": 125_000}),
+        ("bandwidth auto unlimited", {"BANDWIDTH": 0}),
+        ("max 1mbit", {"AUTO_MAX": 125_000}),
     ],
 )  # fmt: skip
-def test_hosts_and_weights(tc: Tc, line: str, values: dict[str, int]) -> None:
+def test_several_attributes(tc: Tc, line: str, values: dict[str, int]) -> None:
     assert tc.sent(line) == values
 
 
@@ -386,9 +402,12 @@ def test_hosts_and_weights(tc: Tc, line: str, values: dict[str, int]) -> None:
         ("weight dscp AF44:1", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp 64:1", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp EF:2,", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("bandwidth auto min 7kbit", '"min" must be 8Kbit..10Gbit, not "7kbit"'),
+        ("bandwidth auto max 11gbit", '"max" must be 8Kbit..10Gbit, not "11gbit"'),
+        ("bandwidth auto max", '"max" must be 8Kbit..10Gbit, but the line ends'),
     ],
 )
-def test_hosts_and_weights_that_are_refused(tc: Tc, line: str, says: str) -> None:
+def test_several_attributes_that_are_refused(tc: Tc, line: str, says: str) -> None:
     done, request = tc.add(line)
     assert (done.returncode, request) == (1, None)
     assert done.stderr.startswith(f"zrtt: {says}")
@@ -402,13 +421,18 @@ def test_hosts_and_weights_that_are_refused(tc: Tc, line: str, says: str) -> Non
         "weight mark 0xff",
         "weight dscp CS1:0.25,AF41:2,EF:4,63:0.125",
         "weight mark 0xff weight dscp CS0:64",
+        "bandwidth auto egress min 1Mbit max 10Gbit",
+        "bandwidth auto ingress min 8Kbit max 50Mbit",
     ],
 )
-def test_hosts_and_weights_can_be_typed_back(tc: Tc, line: str) -> None:
+def test_several_attributes_can_be_typed_back(tc: Tc, line: str) -> None:
     sent = tc.sent(line)
-    shown = line_of(tc.shown(DEFAULTS | sent))
+    values = DEFAULTS | sent
+    shown = line_of(tc.shown(values))
     assert f" {line}" in shown
-    assert tc.sent(shown) == DEFAULTS | sent
+    # of a line either the rate is shown, or how it is found
+    of_line = ("BANDWIDTH",) if "AUTO" in sent else ("AUTO", "AUTO_MIN", "AUTO_MAX")
+    assert tc.sent(shown) == {name: value for name, value in values.items() if name not in of_line}
 
 
 @pytest.mark.parametrize("value", ["0", "0.333333", "2", "4"])
@@ -453,7 +477,7 @@ TOO_LONG = ["4295s", "4294967297us", "-1ms", "5ns"]
         ("flows", "64..4194304 and a power of two", ["63", "100", "8388608", "0"]),
         ("hint", "clamp | trust | ignore", ["off"]),
         ("mark_rtt", "0..16 adjacent bits", MASKS),
-        ("bandwidth", "8Kbit..1000Gbit", ["0", "7kbit", "1.1tbit", "20%", *NUMBERS]),
+        ("bandwidth", "auto | 8Kbit..1000Gbit", ["0", "7kbit", "1.1tbit", "20%", *NUMBERS]),
         ("overhead", "-64..256 bytes", ["-65", "257", "x", "1.5", "2147483647"]),
         ("mpu", "0..256 bytes", ["257", *COUNTS]),
     ],
@@ -508,7 +532,9 @@ def test_text_can_be_typed_back_without_loss(tc: Tc) -> None:
         values["MARK_RTT"] = ((1 << bits) - 1) << rng.randint(0, 32 - bits)
     for values in [lows, highs, *drawn]:
         options = DEFAULTS | values | {"ALPHA_LAW": ALPHA_FIXED}
-        assert tc.sent(line_of(tc.shown(options))) == options
+        assert tc.sent(line_of(tc.shown(options))) == {
+            name: value for name, value in options.items() if not name.startswith("AUTO")
+        }
 
 
 def test_json_options(tc: Tc) -> None:
@@ -535,6 +561,7 @@ def test_json_options(tc: Tc) -> None:
         "strip": False,
         "handshake": True,
         "timestamps": False,
+        "quic": True,
         "ecn": True,
         "split_gso": True,
         "names": False,
@@ -572,6 +599,11 @@ def test_json_of_a_shaper(tc: Tc) -> None:
         2_500_000, -4, 64, "ptm",
     ]  # fmt: skip
     assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm noweight")
+    found = tc.shown_json(shaped | {"AUTO": 2, "AUTO_MIN": 1000, "AUTO_MAX": 5_000_000})["options"]
+    assert [found[name] for name in ("bandwidth", "auto", "min", "max")] == [
+        2_500_000, "ingress", 1000, 5_000_000,
+    ]  # fmt: skip
+    assert not {"auto", "min", "max"} & set(options)
 
 
 @pytest.mark.parametrize(
@@ -669,6 +701,36 @@ def test_hosts_have_a_line_if_there_are_any(tc: Tc) -> None:
     assert {name: qdisc[name] for name in values} == nobody
     older = tc.shown_json(DEFAULTS, pack_xstats(STATS, LANE_VALUES))
     assert "hosts" not in older
+
+
+NO_HOSTS = {"hosts": 0, "hosts_held": 0, "host_due": 0, "hosts_evicted": 0}
+
+
+def test_line_whose_rate_is_found_has_a_line(tc: Tc) -> None:
+    values = {
+        "line_rate": 2_500_000, "line_measured": 2_600_000, "line_lowered": 1 << 40, "line_raised": 7,
+        "line_state": 4, "line_queue_us": 1500, "line_hosts": 3,
+    }  # fmt: skip
+    packed = pack_xstats(STATS, LANE_VALUES, NO_HOSTS, values)
+    expected = f"  line 20Mbit queue measured 20800Kbit queue 1.5ms hosts 3 lowered {1 << 40} raised 7"
+    assert expected in tc.shown(DEFAULTS, packed).splitlines()
+    assert tc.shown_json(DEFAULTS, packed)["line"] == {
+        "rate": 2_500_000, "state": "queue", "measured": 2_600_000, "queue_us": 1500, "hosts": 3,
+        "lowered": 1 << 40, "raised": 7,
+    }  # fmt: skip
+    nothing = pack_xstats(STATS, LANE_VALUES, NO_HOSTS, dict.fromkeys(values, 0))
+    assert not re.search(r"^  line ", tc.shown(DEFAULTS, nothing), re.MULTILINE)
+    assert tc.shown_json(DEFAULTS, nothing)["line"]["state"] == "off"
+    assert "line" not in tc.shown_json(DEFAULTS, pack_xstats(STATS, LANE_VALUES, NO_HOSTS, None))
+
+
+def test_flows_of_quic_are_shown(tc: Tc) -> None:
+    hosts = {"hosts": 12, "hosts_held": 5, "host_due": 150_000, "hosts_evicted": 1}
+    packed = pack_xstats(STATS, LANE_VALUES, hosts, {"flows_quic": 7})
+    assert " flows_quic 7 evicted " in tc.shown(DEFAULTS, packed)
+    assert tc.shown_json(DEFAULTS, packed)["flows_quic"] == 7
+    older = tc.shown_json(DEFAULTS, pack_xstats(STATS, LANE_VALUES, hosts, None))
+    assert (older["flows_quic"], older["hosts"]) == (0, 12)
 
 
 @pytest.mark.parametrize("prob", [0, 1, P_ONE // 100_000, P_ONE // 8, P_ONE])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from uapi import ATTRIBUTES, HEADER
 
@@ -28,8 +29,11 @@ def _fields(body: str) -> list[tuple[str, str]]:
 _BEFORE, _BEHIND = _body("tc_zrtt_xstats").split("\tstruct tc_zrtt_lane_stats")
 XSTATS = _fields(_BEFORE)
 """Without the lanes."""
-HOST_STATS = _fields(_BEHIND)
+_LATER = _fields(_BEHIND)
+HOST_STATS = [(field, width) for field, width in _LATER if field.startswith("host")]
 """Behind the lanes."""
+LATER_STATS = _LATER[len(HOST_STATS) :]
+"""Behind these: of QUIC, and of a line whose rate is found."""
 LANE_STATS = _fields(_body("tc_zrtt_lane_stats"))
 LANES = [
     name.lower() for name in re.findall(r"^\tTC_ZRTT_LANE_(\w+),", _TEXT, re.MULTILINE)
@@ -67,8 +71,14 @@ def pack_xstats(
     values: Mapping[str, int],
     lanes: Sequence[Mapping[str, int]] = (),
     hosts: Mapping[str, int] | None = None,
+    later: Mapping[str, int] | None = MappingProxyType({}),
 ) -> bytes:
-    """struct tc_zrtt_xstats as the kernel lays it out; without lanes, or without hosts behind
-    them, as one before these did."""
+    """struct tc_zrtt_xstats as the kernel lays it out; without lanes, without hosts behind them,
+    or without what is behind those, as one before these did. What is later is 0 if not given."""
     packed = _pack(XSTATS, values) + b"".join(_pack(LANE_STATS, lane) for lane in lanes)
-    return packed + (_pack(HOST_STATS, hosts) if hosts is not None else b"")
+    if hosts is None:
+        return packed
+    packed += _pack(HOST_STATS, hosts)
+    if later is None:
+        return packed
+    return packed + _pack(LATER_STATS, {field: 0 for field, _ in LATER_STATS} | dict(later))

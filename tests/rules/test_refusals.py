@@ -21,7 +21,7 @@ MESSAGES = dict(re.findall(r'^\tZRTT_REFUSAL\((\w+),\s+"([^"]*)"\);', SOURCE, re
 
 UNITS = {
     "us": 1, "ms": 1000, "s": 1_000_000, "%": (1 << 30) / 100, "": 1,
-    "kbit": 125, "tbit": 125_000_000_000,
+    "kbit": 125, "gbit": 125_000_000, "tbit": 125_000_000_000,
 }  # fmt: skip
 
 # attribute -> (macro of the least value, of the largest, scale of bare numbers)
@@ -40,6 +40,8 @@ RANGES = {
     "FLOWS": ("TC_ZRTT_FLOWS_MIN", "TC_ZRTT_FLOWS_MAX", 1),
     "MARK_RTT": ("0", "TC_ZRTT_MARK_BITS_MAX", 1),
     "BANDWIDTH": ("TC_ZRTT_BANDWIDTH_MIN", "TC_ZRTT_BANDWIDTH_MAX", 1),
+    "AUTO_MIN": ("TC_ZRTT_BANDWIDTH_MIN", "TC_ZRTT_AUTO_RATE_MAX", 1),
+    "AUTO_MAX": ("TC_ZRTT_BANDWIDTH_MIN", "TC_ZRTT_AUTO_RATE_MAX", 1),
     "OVERHEAD": ("TC_ZRTT_OVERHEAD_MIN", "TC_ZRTT_OVERHEAD_MAX", 1),
     "MPU": ("0", "TC_ZRTT_MPU_MAX", 1),
     "FAIR_MASK": ("1", "TC_ZRTT_FAIR_BITS_MAX", 1),
@@ -54,14 +56,18 @@ WORDS = {
     "HINT": "TC_ZRTT_HINT_",
     "ATM": "TC_ZRTT_ATM_",
     "FAIR": "TC_ZRTT_FAIR_",
+    "AUTO": "TC_ZRTT_AUTO_",
 }
-FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "ECN", "SPLIT_GSO", "NAMES", "LANES", "L4S", "NAT")
+FLAGS = ("STRIP", "HANDSHAKE", "TIMESTAMPS", "QUIC", "ECN", "SPLIT_GSO", "NAMES", "LANES", "L4S", "NAT")
 # Where a parameter is more than one word, or has another name than its attribute.
 KEYWORDS = {
     "ALPHA_LAW": "alpha",
     "FAIR_MASK": "fair mark",
     "WEIGHT_MASK": "weight mark",
     "WEIGHT_DSCP": "weight dscp",
+    "AUTO": "bandwidth auto",
+    "AUTO_MIN": "min",
+    "AUTO_MAX": "max",
 }
 # Both ends are one unit of Q30 from what is said: "above 0 and at most 100%".
 STEPS = ("INCREMENT", "DECREMENT")
@@ -99,7 +105,7 @@ def test_refusal_names_the_parameter(name: str) -> None:
 @pytest.mark.parametrize("name", RANGES)
 def test_refusal_states_the_range(name: str, macro: dict[str, int]) -> None:
     low, high, scale = RANGES[name]
-    number = r"(-?[\d.]+)(us|ms|s|%|kbit|tbit)?"
+    number = r"(-?[\d.]+)(us|ms|s|%|kbit|gbit|tbit)?"
     ends = re.search(rf"{number} to {number}(?![^\s,])", MESSAGES[name])
     assert ends, MESSAGES[name]
     said_low = float(ends[1]) * UNITS[ends[2] or ""] * scale

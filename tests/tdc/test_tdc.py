@@ -29,10 +29,12 @@ WORDS = {
     "FAIR_MASK": "fair mark",
     "WEIGHT_MASK": "weight mark",
     "WEIGHT_DSCP": "weight dscp",
+    "AUTO_MIN": "min",
+    "AUTO_MAX": "max",
 }
 """What tc calls these."""
 FLAGS = {
-    "strip", "handshake", "timestamps", "ecn", "split_gso", "names", "lanes", "l4s", "nat", "atm",
+    "strip", "handshake", "timestamps", "quic", "ecn", "split_gso", "names", "lanes", "l4s", "nat", "atm",
 }  # fmt: skip
 CASE = {
     "id": "0001",

@@ -163,6 +163,57 @@ static void lost_probe_is_given_up(void **state)
 	assert_true(cross(&s, DATA, later + 2000, 15, 0, 0));
 }
 
+/* What the receiver echoes does not go on until it has got the packet again. */
+static void answer_behind_a_drop_does_not_count(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	exchange(&s, 0, 10, 10000, 10000);
+	assert_true(arrive(&s, DATA, 101000, 21, 13));	/* and is dropped */
+	zrtt_conn_lost(s.set, TAG, DATA, 21, 101000, epoch_of(101000));
+	assert_false(cross(&s, DATA, 102000, 22, 13, 0));
+	cross(&s, ACKS, 112000, 60, 20, 0);
+	assert_false(cross(&s, DATA, 113000, 23, 13, 0));
+	/* it has it */
+	cross(&s, ACKS, 150000, 61, 23, 0);
+	assert_false(s.pkt[ACKS].answers);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 10000, UNIT_US);
+	assert_false(cross(&s, DATA, 151000, 24, 13, 0));
+	assert_true(cross(&s, DATA, 152000, 25, 13, 0));
+	cross(&s, ACKS, 170000, 62, 25, 0);
+	assert_true(s.pkt[ACKS].answers);
+	assert_near(s.pkt[ACKS].answer.excess_us, 8000, UNIT_US);
+	/* nobody's */
+	zrtt_conn_lost(s.set, TAG + 1, DATA, 30, 171000, epoch_of(171000));
+	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
+}
+
+static void who_asks_is_told(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	s.pkt[DATA].asker = ZRTT_ASKERS - 1;
+	s.pkt[ACKS].asker = 3;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 500));
+	cross(&s, ACKS, 11500, 50, 11, 0);
+	/* the first one says nothing of a queue */
+	assert_false(s.pkt[ACKS].answers);
+	cross(&s, DATA, 20000, 20, 50, 0);
+	assert_true(cross(&s, DATA, 21000, 21, 50, 500));
+	cross(&s, ACKS, 41500, 51, 21, 0);
+	assert_true(s.pkt[ACKS].answers);
+	assert_int_equal(s.pkt[ACKS].answered, ZRTT_ASKERS - 1);
+	assert_int_equal(s.pkt[ACKS].answer.left_us, 21500);
+	assert_int_equal(s.pkt[ACKS].answer.gap_us, 20000);
+	assert_near(s.pkt[ACKS].answer.excess_us, 10000, UNIT_US);
+	s.pkt[ACKS].answers = false;
+	cross(&s, ACKS, 42000, 52, 21, 0);
+	assert_false(s.pkt[ACKS].answers);
+}
+
 static void packet_of_another_connection_leaves_unnoticed(void **state)
 {
 	struct sight s = new_sight();
@@ -218,7 +269,7 @@ static void gap_beyond_what_a_hint_states_is_ignored(void **state)
  */
 static void lagging_clock_forgets_nothing(void **state)
 {
-	const struct zrtt_echo others[] = {
+	struct zrtt_echo others[] = {
 		{ .tag = TAG + ZRTT_CONN_SETS, .ack = true },
 		{ .tag = TAG + 2 * ZRTT_CONN_SETS, .ack = true },
 		{ .tag = TAG + 3 * ZRTT_CONN_SETS, .ack = true },
@@ -383,6 +434,8 @@ int main(void)
 		cmocka_unit_test(echo_of_something_older_does_not_count),
 		cmocka_unit_test(probe_that_never_left_is_not_answered),
 		cmocka_unit_test(lost_probe_is_given_up),
+		cmocka_unit_test(answer_behind_a_drop_does_not_count),
+		cmocka_unit_test(who_asks_is_told),
 		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),
 		cmocka_unit_test(clocks_may_wrap),
 		cmocka_unit_test(longer_path_is_learnt_within_two_windows),

@@ -209,6 +209,35 @@ static void unconfirmed_hint_is_trusted_within_a_factor_of_4(void **state)
 	}
 }
 
+/* Whatever a wrong RTT is: with the hint policies that trust, too. A hint on top is no better. */
+static void rtt_of_quic_is_trusted_within_a_factor_of_4(void **state)
+{
+	struct zrtt_law_params params = {
+		.alpha_kind = ZRTT_ALPHA_FIXED, .alpha_q16 = 2 * ZRTT_Q16_ONE,
+	};
+	struct zrtt_law law = law_of(&params, 80000, 5000, ZRTT_P_ONE / 100, 0, 0);
+	u64 seed = 29;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10000; i++) {
+		struct zrtt_flow f = {
+			.rtt_us = unit_spread(&seed, 1000, ZRTT_HINT_MAX_US),
+			.passive_us = 50000,
+			.rate = 5000,
+			.source = ZRTT_RTT_QUIC,
+			.syn = ZRTT_SYN_QUIC,
+		};
+		double want = fmin(4, fmax(0.25, pow(80000.0 / f.rtt_us, 2)));
+
+		params.clamp = i % 2;
+		assert_near(W(zrtt_weight(&params, &law, &f)), want, want * 0.01);
+		f.source = ZRTT_RTT_HINT;
+		params.clamp = true;
+		assert_near(W(zrtt_weight(&params, &law, &f)), want, want * 0.01);
+	}
+}
+
 /* Padhye et al. 1998 in floats, as field.md of the paper's eq. (2): s / packet */
 static double padhye_time_s(double rtt_s, double p)
 {
@@ -480,6 +509,7 @@ int main(void)
 		cmocka_unit_test(unknown_rtt_counts_as_the_average),
 		cmocka_unit_test(unknown_average_makes_no_difference),
 		cmocka_unit_test(unconfirmed_hint_is_trusted_within_a_factor_of_4),
+		cmocka_unit_test(rtt_of_quic_is_trusted_within_a_factor_of_4),
 		cmocka_unit_test(padhye_time_is_the_equation),
 		cmocka_unit_test(padhye_time_grows_with_the_probability),
 		cmocka_unit_test(prto_equalises_padhyes_throughput),

@@ -43,6 +43,20 @@ static struct frame ipv4_udp(void)
 	return f;
 }
 
+/* The beginning of QUIC of @version. */
+static struct frame ipv4_quic(u8 first, u32 version)
+{
+	const u8 begin[DNS_BYTES] = {
+		first, (u8)(version >> 24), (u8)(version >> 16), (u8)(version >> 8), (u8)version,
+	};
+	struct frame f = frame_new();
+
+	frame_ipv4(&f, NULL, 0);
+	frame_l4(&f, ZRTT_PROTO_UDP);
+	frame_add(&f, begin, sizeof(begin));
+	return f;
+}
+
 static struct frame ipv6_tcp(const void *options, u32 len)
 {
 	struct frame f = frame_new();
@@ -63,6 +77,28 @@ static void most_packets_are_plain(void **state)
 	assert_plain(ipv4_udp(), true);
 	assert_plain(ipv6_tcp(NULL, 0), true);
 	assert_plain(ipv6_tcp(timestamps, sizeof(timestamps)), true);
+}
+
+/* With the fixed bit or without. The packets behind are plain. */
+static void what_begins_quic_is_looked_at(void **state)
+{
+	const struct zrtt_wanted quic = { .quic = true }, nothing = {};
+	const u32 versions[] = { ZRTT_QUIC_V1, ZRTT_QUIC_V2 };
+	struct frame f;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		f = ipv4_quic(0xc3, versions[i]);
+		assert_false(frame_is_plain(&f, &quic));
+		assert_true(frame_is_plain(&f, &nothing));
+		f = ipv4_quic(0x83, versions[i]);
+		assert_false(frame_is_plain(&f, &quic));
+		f = ipv4_quic(0x43, versions[i]);
+		assert_true(frame_is_plain(&f, &quic));
+		f = ipv4_quic(0xc3, versions[i] + 1);
+		assert_true(frame_is_plain(&f, &quic));
+	}
 }
 
 /* Of a plain packet of TCP, all headers are needed, and not a byte more. */
@@ -116,6 +152,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(most_packets_are_plain),
+		cmocka_unit_test(what_begins_quic_is_looked_at),
 		cmocka_unit_test(headers_are_enough),
 		cmocka_unit_test(what_may_need_a_closer_look_is_not),
 		cmocka_unit_test(timestamps_are_looked_at_if_wanted),

@@ -41,7 +41,8 @@ static struct zrtt_flow *arrive(struct queue *q, const struct zrtt_arrival *pkt,
 {
 	struct zrtt_arrival one = *pkt;
 
-	one.rtt_info = pkt->rtt_us || pkt->mark_us || pkt->timed_us || pkt->handshake;
+	one.rtt_info = pkt->rtt_us || pkt->mark_us || pkt->timed_us || pkt->handshake ||
+		       pkt->quic;
 	return zrtt_arrive(&q->params, &q->vars, &q->stats, &one, 0, now_ns);
 }
 
@@ -298,6 +299,43 @@ static void handshake_gives_the_rtt_without_our_own_queue(void **state)
 	assert_int_equal(f->source, ZRTT_RTT_HANDSHAKE);
 	assert_near(f->rtt_us, 40000, 32);
 	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HANDSHAKE], 1);
+	check_table(&q->vars.table);
+	free_queue(q);
+}
+
+/* A client that sends for 10 s, and again after 10 s of silence. */
+static void quic_has_a_source_of_its_own(void **state)
+{
+	const struct zrtt_arrival first = {
+		.tag = 9, .bytes = 1200, .segs = 1, .quic = ZRTT_QUIC_HELLO,
+	};
+	const struct zrtt_arrival data = { .tag = 9, .bytes = 1200, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f = arrive(q, &first, S);
+	u64 ns;
+
+	(void)state;
+	assert_true(q->params.quic);
+	zrtt_answer_quic(&q->params, &q->vars, f, ZRTT_QUIC_HELLO, false, S, S);
+	zrtt_quic_left(f, S + 30 * MS);
+	f = arrive(q, &data, S + 70 * MS);
+	zrtt_answer_quic(&q->params, &q->vars, f, ZRTT_QUIC_HANDSHAKE, false, S + 70 * MS,
+			 S + 70 * MS);
+	assert_int_equal(f->source, ZRTT_RTT_QUIC);
+	assert_near(f->rtt_us, 40000, 66);
+	for (ns = 2 * S; ns < 12 * S; ns += 100 * MS)
+		f = arrive(q, &data, ns);
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_QUIC], 1);
+	check_table(&q->vars.table);
+	f = arrive(q, &data, 22 * S);
+	assert_int_equal(f->syn, ZRTT_SYN_QUIC);
+	assert_int_equal(f->source, ZRTT_RTT_QUIC);
+	assert_near(f->rtt_us, 40000, 66);
+	/* and is forgotten as that of a handshake */
+	for (ns = 23 * S; ns < 900 * S; ns += S)
+		f = arrive(q, &data, ns);
+	assert_int_equal(f->source, ZRTT_RTT_NONE);
+	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_QUIC], 0);
 	check_table(&q->vars.table);
 	free_queue(q);
 }
@@ -856,6 +894,7 @@ int main(void)
 		cmocka_unit_test(weights_follow_from_the_packets_alone),
 		cmocka_unit_test(silent_flows_leave_the_averages),
 		cmocka_unit_test(handshake_gives_the_rtt_without_our_own_queue),
+		cmocka_unit_test(quic_has_a_source_of_its_own),
 		cmocka_unit_test(repeated_syn_is_not_its_own_answer),
 		cmocka_unit_test(timestamps_give_the_rtt_of_a_flow_without_handshake),
 		cmocka_unit_test(clamped_hints_are_counted),

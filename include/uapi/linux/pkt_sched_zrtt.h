@@ -57,6 +57,25 @@ enum tc_zrtt_atm {
 	__TC_ZRTT_ATM_MAX,
 };
 
+/* Whose rate the shaper finds by itself, if no rate is set. */
+enum tc_zrtt_auto {
+	TC_ZRTT_AUTO_OFF,	/* nobody's: TCA_ZRTT_BANDWIDTH is the rate */
+	TC_ZRTT_AUTO_EGRESS,	/* that of the line behind this queue */
+	TC_ZRTT_AUTO_INGRESS,	/* that of the line before it */
+	__TC_ZRTT_AUTO_MAX,
+};
+
+/* What the rate of TCA_ZRTT_AUTO does, and why. */
+enum tc_zrtt_line {
+	TC_ZRTT_LINE_OFF,	/* there is none */
+	TC_ZRTT_LINE_START,	/* it is the most allowed: nothing is known yet */
+	TC_ZRTT_LINE_HOLD,	/* it stays: what is sent does not fill it */
+	TC_ZRTT_LINE_GROW,	/* it grows: the line is full and has no queue */
+	TC_ZRTT_LINE_QUEUE,	/* it empties the queue of the line */
+	TC_ZRTT_LINE_BLIND,	/* it stays: no connection with timestamps passes both ways */
+	__TC_ZRTT_LINE_MAX,
+};
+
 /* Where the RTT of a flow comes from. */
 enum tc_zrtt_source {
 	TC_ZRTT_SOURCE_NONE,
@@ -64,6 +83,7 @@ enum tc_zrtt_source {
 	TC_ZRTT_SOURCE_MARK,
 	TC_ZRTT_SOURCE_TIMESTAMPS,
 	TC_ZRTT_SOURCE_HANDSHAKE,
+	TC_ZRTT_SOURCE_QUIC,
 	__TC_ZRTT_SOURCE_MAX,
 };
 
@@ -132,6 +152,10 @@ enum {
 	TCA_ZRTT_NAT,		/* u8, 0 or 1: hosts by their addresses before translation */
 	TCA_ZRTT_WEIGHT_MASK,	/* u32, adjacent bits of skb->mark with a weight; 0 = off */
 	TCA_ZRTT_WEIGHT_DSCP,	/* __u16[64], Q8, weights of flows by their DSCP */
+	TCA_ZRTT_AUTO,		/* u32, enum tc_zrtt_auto; then TCA_ZRTT_BANDWIDTH is the present rate */
+	TCA_ZRTT_AUTO_MIN,	/* u64, bytes per second, least rate of TCA_ZRTT_AUTO */
+	TCA_ZRTT_AUTO_MAX,	/* u64, bytes per second, largest one */
+	TCA_ZRTT_QUIC,		/* u8, 0 or 1: take RTTs from QUIC */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -199,6 +223,7 @@ enum {
 #define TC_ZRTT_DSCPS		64
 #define TC_ZRTT_BANDWIDTH_MIN	1000ULL		/* bytes per second; 0 = no shaper */
 #define TC_ZRTT_BANDWIDTH_MAX	125000000000ULL	/* bytes per second */
+#define TC_ZRTT_AUTO_RATE_MAX	1250000000ULL	/* min, max: bytes per second */
 #define TC_ZRTT_OVERHEAD_MIN	(-64)		/* bytes */
 #define TC_ZRTT_OVERHEAD_MAX	256		/* bytes */
 #define TC_ZRTT_OVERHEAD_RAW	0x7fffffff	/* packets as long as the kernel counts */
@@ -256,6 +281,14 @@ struct tc_zrtt_xstats {
 	__u32 hosts_held;	/* of these, those that are held back at the due share */
 	__u64 host_due;		/* due share of a host of weight 1, bytes per second */
 	__u64 hosts_evicted;	/* hosts that lost their slot to another */
+	__u32 flows_quic;	/* live flows whose RTT comes from QUIC */
+	__u32 line_hosts;	/* hosts that told of the line of TCA_ZRTT_AUTO last */
+	__u64 line_rate;	/* its present rate, bytes per second; 0 = off */
+	__u64 line_measured;	/* rate of the line when it had a queue, bytes per second */
+	__u64 line_lowered;	/* times that line_rate was lowered */
+	__u64 line_raised;	/* times that it was raised */
+	__u32 line_state;	/* enum tc_zrtt_line */
+	__u32 line_queue_us;	/* delay of the line's own queue, microseconds */
 };
 
 #endif

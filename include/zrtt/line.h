@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `bandwidth auto`: the rate of a line beyond the router, whose own queue cannot be seen,
+ * from TCP timestamps of connections that pass both ways (zrtt/halves.h).
+ *
+ * What a half of a connection's RTT is above the least of it, its excess, is the time that
+ * its probe waited in that queue. Where there is a queue, the line is busy, and how fast
+ * what we sent gets through it is its rate: bytes that left us between two probes, by the
+ * time between the ends of their waits. So the rate need not be searched for once there is
+ * a queue; and while there is none, and all that the rate allows is sent, it grows.
+ *
+ * A host whose own path has a queue tells of that one. So hosts have one voice each, not
+ * their connections, and a quarter of them decides.
+ */
+#ifndef _ZRTT_LINE_H
+#define _ZRTT_LINE_H
+
+#include <linux/types.h>
+#include <linux/math64.h>
+
+#define ZRTT_LINE_PAIRS		16	/* of hosts that can be told apart */
+#define ZRTT_LINE_ONE		720720	/* weight of a host: 1 to 16 answers divide it */
+#define ZRTT_LINE_MARKS		128	/* of the bytes sent, a tick apart or more: 2 s */
+/* From one decision to the next, at least and, if answers are few, at most. */
+#define ZRTT_LINE_EPOCH_US	50000
+#define ZRTT_LINE_EPOCH_MAX_US	200000
+
+/* What was measured before counts as much as what is, over this time. */
+#define ZRTT_LINE_SMOOTH_US	100000
+
+/* An excess above this and the time of two packets is a queue. */
+#define ZRTT_LINE_QUEUE_US	4000
+#define ZRTT_LINE_PACKET	1514	/* bytes */
+
+/* Every other ACK waits for a second packet. All of these do not. */
+#define ZRTT_LINE_ANSWERS	4
+
+/* An excess that stays for a window though the rate was lowered is no queue: the path has
+ * become longer. The queue would be gone in that time.
+ */
+#define ZRTT_LINE_WINDOW_US	(1U << 23)
+
+/* A queue is to be gone in about this and twice the time of the path: a loop with that delay
+ * does not swing.
+ */
+#define ZRTT_LINE_DRAIN_US	200000
+
+/* Who sends for that long without an answer has no timestamps. */
+#define ZRTT_LINE_BLIND_US	2000000
+
+/* The rate grows by 2^-10 in an epoch, 2 % in a second. The step is doubled after each five
+ * epochs in which the line was full and had no queue, up to 2^-4.
+ */
+#define ZRTT_LINE_GROW_MIN	10
+#define ZRTT_LINE_GROW_MAX	4
+#define ZRTT_LINE_GROW_EPOCHS	5
+
+/* Where the line was faster lately, in about 2^6 epochs, 3 s, it may be so again: from 2^-6 on. */
+#define ZRTT_LINE_GROW_BACK	6
+#define ZRTT_LINE_LATELY_SHIFT	6
+
+#define ZRTT_LINE_RATE_MIN	16000ULL	/* bytes per second, if the user says nothing: 128 kbit/s */
+#define ZRTT_LINE_RATE_MAX	1250000000ULL	/* the same: 10 Gbit/s */
+
+/**
+ * enum zrtt_line_kind - where the line is
+ * @ZRTT_LINE_NONE: it has no queue of its own, or its rate is known
+ * @ZRTT_LINE_BEHIND: behind this queue
+ * @ZRTT_LINE_AHEAD: before this queue, which sees what comes out of it
+ */
+enum zrtt_line_kind {
+	ZRTT_LINE_NONE,
+	ZRTT_LINE_BEHIND,
+	ZRTT_LINE_AHEAD,
+};
+
+/**
+ * enum zrtt_line_state - what the rate does, and why
+ * @ZRTT_LINE_OFF: there is none
+ * @ZRTT_LINE_START: nothing is known, it is the most that is allowed
+ * @ZRTT_LINE_HOLD: the rate stays, as what is sent does not fill it
+ * @ZRTT_LINE_GROW: it grows, as it is full and there is no queue
+ * @ZRTT_LINE_QUEUE: it is what the line was measured to be, less what empties its queue
+ * @ZRTT_LINE_BLIND: nobody who sends has timestamps, it stays
+ */
+enum zrtt_line_state {
+	ZRTT_LINE_OFF,
+	ZRTT_LINE_START,
+	ZRTT_LINE_HOLD,
+	ZRTT_LINE_GROW,
+	ZRTT_LINE_QUEUE,
+	ZRTT_LINE_BLIND,
+};
+
+/**
+ * struct zrtt_line_params - what the user says of the line
+ * @kind: enum zrtt_line_kind
+ * @min: least rate, bytes per second
+ * @max: largest
+ */
+struct zrtt_line_params {
+	u32 kind;
+	u64 min;
+	u64 max;
+};
+
+/**
+ * struct zrtt_line_answer - a probe that was answered
+ * @left_us: when it left this router, or its direction's queue
+ * @gap_us: how long its answer took
+ * @excess_us: how much longer than the shortest
+ * @host: hash of the host that answered
+ */
+struct zrtt_line_answer {
+	u32 left_us;
+	u32 gap_us;
+	u32 excess_us;
+	u32 host;
+};
+
+/**
+ * struct zrtt_line_answers - those of an epoch
+ * @of: of each pair of hosts, that to the latest probe
+ * @from: bit i: of[i] is one
+ * @count: of packets
+ * @other_q8: how much of its rate the queue of the other direction uses, as used_q8
+ */
+struct zrtt_line_answers {
+	struct zrtt_line_answer of[ZRTT_LINE_PAIRS];
+	u32 from;
+	u32 count;
+	u32 other_q8;
+};
+
+/**
+ * struct zrtt_line_mark - bytes on the line until a time, low bits of both
+ */
+struct zrtt_line_mark {
+	u32 us;
+	u32 bytes;
+};
+
+/**
+ * struct zrtt_line - the line
+ * @rate: what the shaper lets pass, bytes per second
+ * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
+ * @lately: the largest rate of the last seconds, or what is left of it
+ * @state: enum zrtt_line_state
+ * @excess_us: of the last epoch with answers, above @floor_us; if they are few, the lower one
+ *	of the last two epochs
+ * @latest_us: the same of the last one alone
+ * @path_us: how long the answer took beside that
+ * @hosts: that answered in it
+ * @floor_us: least excess of this window and of the one before, ~0 = none
+ * @window_us: when this window began
+ * @epoch_us: when this epoch began ...
+ * @epoch_bytes: ... and what was sent by then
+ * @answered_us: when there was an answer last
+ * @used_q8: what is sent, as a part of the rate, 256 is 1; what was more falls slowly
+ * @step: the rate grows by 2^-@step
+ * @steps: epochs for which it has been that
+ * @point: when a probe was through the line, and what had been sent before it
+ * @pointed: @point is one
+ * @point_queued: there was a queue then
+ * @marks: what was sent when
+ * @head: index of the newest of them
+ * @lowered: how often the rate was lowered
+ * @raised: how often it was raised
+ */
+struct zrtt_line {
+	u64 rate;
+	u64 measured;
+	u64 lately;
+	u32 state;
+	u32 excess_us;
+	u32 latest_us;
+	u32 path_us;
+	u32 hosts;
+	u32 floor_us[2];
+	u32 window_us;
+	u32 epoch_us;
+	u32 epoch_bytes;
+	u32 answered_us;
+	u32 used_q8;
+	u8 step;
+	u8 steps;
+	bool pointed;
+	bool point_queued;
+	struct zrtt_line_mark point;
+	struct zrtt_line_mark marks[ZRTT_LINE_MARKS];
+	u32 head;
+	u64 lowered;
+	u64 raised;
+};
+
+/**
+ * zrtt_line_begin() - nothing is known
+ * @line: set
+ * @params: @min is not above @max
+ * @bytes: on the line so far, low bits
+ * @now_us: clock, wraps
+ */
+static inline void zrtt_line_begin(struct zrtt_line *line, const struct zrtt_line_params *params,
+				   u32 bytes, u32 now_us)
+{
+	u32 i;
+
+	*line = (struct zrtt_line) {
+		.state = ZRTT_LINE_START,
+		.rate = params->max,
+		.floor_us = { ~0U, ~0U },
+		.window_us = now_us,
+		.epoch_us = now_us,
+		.epoch_bytes = bytes,
+		.answered_us = now_us,
+		.step = ZRTT_LINE_GROW_MIN,
+	};
+	for (i = 0; i < ZRTT_LINE_MARKS; i++)
+		line->marks[i] = (struct zrtt_line_mark) { now_us, bytes };
+}
+
+/**
+ * zrtt_line_answer() - a probe was answered
+ * @answers: those of this epoch
+ * @pair: hash of both hosts
+ * @answer: what is to be kept, unless a later probe of that pair was answered
+ */
+static inline void zrtt_line_answer(struct zrtt_line_answers *answers, u32 pair,
+				    const struct zrtt_line_answer *answer)
+{
+	struct zrtt_line_answer *of = &answers->of[pair % ZRTT_LINE_PAIRS];
+	u32 bit = 1U << pair % ZRTT_LINE_PAIRS;
+
+	if (!(answers->from & bit) || (s32)(answer->left_us - of->left_us) >= 0)
+		*of = *answer;
+	answers->from |= bit;
+	answers->count++;
+}
+
+/* How many of @n answers are from that host. */
+static inline u32 zrtt_line_of_host(const struct zrtt_line_answer *list, u32 n, u32 host)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += list[i].host == host;
+	return count;
+}
+
+/* Of the answers put those to the later half of the probes in @list, by rising excess. Return:
+ * how many.
+ */
+static inline u32 zrtt_line_fresh(const struct zrtt_line_answers *answers,
+				  struct zrtt_line_answer *list)
+{
+	u32 i, j, later, total = 0, n = 0;
+
+	for (i = 0; i < ZRTT_LINE_PAIRS; i++)
+		total += answers->from >> i & 1;
+	for (i = 0; i < ZRTT_LINE_PAIRS; i++) {
+		if (!(answers->from >> i & 1))
+			continue;
+		for (j = 0, later = 0; j < ZRTT_LINE_PAIRS; j++)
+			later += (answers->from >> j & 1) &&
+				 (s32)(answers->of[j].left_us - answers->of[i].left_us) > 0;
+		if (later > total / 2)
+			continue;
+		for (j = n++; j && list[j - 1].excess_us > answers->of[i].excess_us; j--)
+			list[j] = list[j - 1];
+		list[j] = answers->of[i];
+	}
+	return n;
+}
+
+/* What the answers of an epoch say as a whole, @hosts is set to how many hosts they are from,
+ * at least 1. A quarter of the hosts has less excess: more ACKs wait than come too soon, and
+ * where answers are older, the queue was another.
+ */
+static inline struct zrtt_line_answer zrtt_line_agree(const struct zrtt_line_answers *answers,
+						      u32 *hosts)
+{
+	struct zrtt_line_answer list[ZRTT_LINE_PAIRS];
+	u32 i, n = zrtt_line_fresh(answers, list);
+	u32 weight = 0, total = 0;
+
+	for (i = 0; i < n; i++)
+		total += ZRTT_LINE_ONE / zrtt_line_of_host(list, n, list[i].host);
+	*hosts = (total + ZRTT_LINE_ONE / 2) / ZRTT_LINE_ONE;
+	for (i = 0; i < n - 1; i++) {
+		weight += ZRTT_LINE_ONE / zrtt_line_of_host(list, n, list[i].host);
+		if (weight > total / 4)
+			break;
+	}
+	return list[i];
+}
+
+/* So many bytes were sent until now. Marks nearer to each other than a tick add nothing. */
+static inline void zrtt_line_mark(struct zrtt_line *line, u32 bytes, u32 now_us)
+{
+	line->head = (line->head + 1) % ZRTT_LINE_MARKS;
+	line->marks[line->head] = (struct zrtt_line_mark) { now_us, bytes };
+}
+
+/* What was sent until @us, between the marks around it; the oldest if it is older. */
+static inline u32 zrtt_line_bytes_at(const struct zrtt_line *line, u32 us)
+{
+	const struct zrtt_line_mark *later = &line->marks[line->head];
+	u32 i, age_us = later->us - us;
+
+	if ((s32)age_us <= 0)
+		return later->bytes;
+	for (i = 1; i < ZRTT_LINE_MARKS; i++) {
+		const struct zrtt_line_mark *mark =
+			&line->marks[(line->head - i) % ZRTT_LINE_MARKS];
+		u32 span_us = later->us - mark->us;
+
+		if (age_us <= span_us)
+			return later->bytes - (u32)div_u64((u64)(later->bytes - mark->bytes) *
+							   age_us, span_us);
+		age_us -= span_us;
+		later = mark;
+	}
+	return later->bytes;
+}
+
+/* What the excess is above that of an empty line. */
+static inline u32 zrtt_line_excess(struct zrtt_line *line, u32 excess_us, u32 now_us)
+{
+	u32 floor_us;
+
+	if (now_us - line->window_us > ZRTT_LINE_WINDOW_US) {
+		line->floor_us[1] = line->floor_us[0];
+		line->floor_us[0] = ~0U;
+		line->window_us = now_us;
+	}
+	if (excess_us < line->floor_us[0])
+		line->floor_us[0] = excess_us;
+	floor_us = line->floor_us[0] < line->floor_us[1] ? line->floor_us[0] :
+							   line->floor_us[1];
+	return excess_us - floor_us;
+}
+
+/* Set the rate, within what is allowed. Return: whether it changed. */
+static inline bool zrtt_line_set(struct zrtt_line *line, const struct zrtt_line_params *params,
+				 u64 rate)
+{
+	u64 before = line->rate;
+
+	if (rate < params->min)
+		rate = params->min;
+	if (rate > params->max)
+		rate = params->max;
+	line->rate = rate;
+	line->lowered += rate < before;
+	line->raised += rate > before;
+	return rate != before;
+}
+
+static inline u64 zrtt_line_least(u64 a, u64 b)
+{
+	return a < b ? a : b;
+}
+
+/* From one point to the next, at least: the longer the queue, the less its answers agree. */
+static inline u32 zrtt_line_span_us(const struct zrtt_line *line)
+{
+	return ZRTT_LINE_EPOCH_US / 2 +
+	       (u32)zrtt_line_least(line->excess_us / 2, 2 * ZRTT_LINE_EPOCH_US);
+}
+
+/* Measure the line: what passed since the last point, by the time it took. The line was busy
+ * for that if there was a queue then, too, or if that of now is worth half the time. If there
+ * is none now, it can do that at least.
+ */
+static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_mark through,
+				     bool queue)
+{
+	u32 span_us = through.us - line->point.us;
+	u32 bytes = through.bytes - line->point.bytes;
+	u64 rate;
+
+	if (!line->pointed || (s32)span_us < (s32)zrtt_line_span_us(line) || (s32)bytes <= 0)
+		return;
+	rate = div_u64(bytes * 1000000ULL, span_us);
+	if (!queue) {
+		rate = zrtt_line_least(rate, line->rate);
+		if (!line->point_queued && line->measured && line->measured < rate)
+			line->measured = rate;
+		return;
+	}
+	if (!line->point_queued && line->latest_us < span_us / 2)
+		return;
+	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured ?
+			 div_u64(line->measured * ZRTT_LINE_SMOOTH_US + rate * span_us,
+				 ZRTT_LINE_SMOOTH_US + span_us) : rate;
+}
+
+/* Remember the point if it is an epoch's half from the last one, or more. */
+static inline void zrtt_line_point(struct zrtt_line *line, struct zrtt_line_mark through,
+				   bool queued)
+{
+	if (line->pointed && (s32)(through.us - line->point.us) < (s32)zrtt_line_span_us(line))
+		return;
+	line->point = through;
+	line->pointed = true;
+	line->point_queued = queued;
+}
+
+/* An excess above this many microseconds is a queue. */
+static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
+{
+	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(2 * ZRTT_LINE_PACKET * 1000000ULL, line->rate);
+}
+
+/* There is a queue on the line: empty it. */
+static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_line_params *params)
+{
+	u64 drain_us = ZRTT_LINE_DRAIN_US + 2ULL * line->path_us;
+	u64 surplus_us = line->excess_us;
+
+	line->state = ZRTT_LINE_QUEUE;
+	line->step = line->rate < line->lately / 4 * 3 ? ZRTT_LINE_GROW_BACK : ZRTT_LINE_GROW_MIN;
+	line->steps = 0;
+	if (!line->measured)
+		return false;
+	surplus_us -= zrtt_line_least(surplus_us, zrtt_line_queue_us(line) / 2);
+	surplus_us = zrtt_line_least(surplus_us, drain_us * 3 / 4);
+	return zrtt_line_set(line, params,
+			     line->measured - div64_u64(line->measured * surplus_us, drain_us));
+}
+
+/* The line is full and has no queue, for an epoch of @span_us. */
+static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
+				  u32 span_us)
+{
+	u32 epochs = span_us / ZRTT_LINE_EPOCH_US;
+
+	line->state = ZRTT_LINE_GROW;
+	line->steps += epochs;
+	if (line->steps >= ZRTT_LINE_GROW_EPOCHS && line->step > ZRTT_LINE_GROW_MAX) {
+		line->step--;
+		line->steps = 0;
+	}
+	return zrtt_line_set(line, params, line->rate + (line->rate * epochs >> line->step));
+}
+
+/* An epoch of @span_us without an answer: what the line has not sent to us it has sent of its
+ * queue.
+ */
+static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line_params *params,
+				  bool full, u32 span_us, u32 now_us)
+{
+	u64 gone_us;
+
+	if (full && now_us - line->answered_us > ZRTT_LINE_BLIND_US)
+		line->state = ZRTT_LINE_BLIND;
+	if (line->state != ZRTT_LINE_QUEUE || line->rate >= line->measured)
+		return false;
+	gone_us = div64_u64((line->measured - line->rate) *
+			    zrtt_line_least(span_us, ZRTT_LINE_BLIND_US), line->measured);
+	line->excess_us -= (u32)zrtt_line_least(line->excess_us, gone_us);
+	return zrtt_line_lower(line, params);
+}
+
+/* What the answers of an epoch say of the line. Return: when its probe was through, and what
+ * was sent before it.
+ */
+static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
+						   const struct zrtt_line_params *params,
+						   struct zrtt_line_answers *answers, u32 bytes,
+						   u32 now_us)
+{
+	struct zrtt_line_answer answer = zrtt_line_agree(answers, &line->hosts);
+	u32 excess_us = zrtt_line_excess(line, answer.excess_us, now_us);
+
+	line->excess_us = excess_us < line->latest_us ? excess_us : line->latest_us;
+	line->latest_us = excess_us;
+	line->path_us = answer.gap_us - (u32)zrtt_line_least(answer.gap_us, excess_us);
+	line->answered_us = now_us;
+	answers->from = 0;
+	answers->count = 0;
+	answers->other_q8 = 0;
+	if (params->kind == ZRTT_LINE_AHEAD)
+		return (struct zrtt_line_mark) { now_us, bytes };
+	return (struct zrtt_line_mark) {
+		answer.left_us + excess_us,
+		zrtt_line_bytes_at(line, answer.left_us),
+	};
+}
+
+/* So many bytes per second were sent in this epoch. */
+static inline void zrtt_line_use(struct zrtt_line *line, u64 sent)
+{
+	u32 now_q8 = (u32)zrtt_line_least(div64_u64(sent * 256, line->rate), 256);
+
+	line->used_q8 -= line->used_q8 / 8;
+	if (line->used_q8 < now_q8)
+		line->used_q8 = now_q8;
+}
+
+/**
+ * zrtt_line_update() - an epoch may have ended
+ * @line: the line
+ * @params: what the user says of it
+ * @answers: since the last epoch ended; emptied if this one has
+ * @bytes: on the line so far, as the shaper counts them, low bits
+ * @now_us: clock, wraps
+ *
+ * Return: whether the rate is another.
+ */
+static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_line_params *params,
+				    struct zrtt_line_answers *answers, u32 bytes, u32 now_us)
+{
+	u32 span_us = now_us - line->epoch_us;
+	u64 sent = bytes - line->epoch_bytes;
+	u32 other_q8 = answers->other_q8;
+	struct zrtt_line_mark through;
+	bool queue, full;
+
+	zrtt_line_mark(line, bytes, now_us);
+	if (span_us < ZRTT_LINE_EPOCH_US ||
+	    (span_us < ZRTT_LINE_EPOCH_MAX_US && answers->count < ZRTT_LINE_ANSWERS))
+		return false;
+	sent = div_u64(sent * 1000000, span_us);
+	full = span_us < ZRTT_LINE_BLIND_US && sent >= line->rate / 16 * 15;
+	zrtt_line_use(line, sent);
+	line->epoch_us = now_us;
+	line->epoch_bytes = bytes;
+	if (!answers->from)
+		return zrtt_line_wait(line, params, full, span_us, now_us);
+
+	through = zrtt_line_read(line, params, answers, bytes, now_us);
+	queue = line->excess_us > zrtt_line_queue_us(line);
+	zrtt_line_measure(line, through, queue);
+	zrtt_line_point(line, through, queue);
+	line->lately -= line->lately >> ZRTT_LINE_LATELY_SHIFT;
+	if (line->lately < line->measured)
+		line->lately = line->measured;
+	/* a way there and back has the queues of both directions: whose is it? */
+	if (queue && other_q8 <= 2 * line->used_q8)
+		return zrtt_line_lower(line, params);
+	if (!queue && full)
+		return zrtt_line_grow(line, params, span_us);
+	if (line->state != ZRTT_LINE_START)
+		line->state = ZRTT_LINE_HOLD;
+	return false;
+}
+
+#endif

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+# A router that is not told how fast the line behind it is, of which b's end has the queue.
+# shellcheck source=tests/functional/guest/router.sh
+. "$LAB/router.sh"
+tc -n a qdisc add dev a0 root netem delay 20ms
+ip -n b link add ifb0 type ifb
+ip -n b link set ifb0 up
+tc -n b qdisc add dev b0 clsact
+tc -n b filter add dev b0 ingress matchall action mirred egress redirect dev ifb0
+
+line() {
+	tc -n b qdisc replace dev ifb0 root tbf rate "$1" burst 3000 limit 1000000
+}
+
+# shown NAME: the line's queue, and what both queues of the router say
+shown() {
+	stats "line.$1.fifo" b ifb0
+	stats "line.$1" r out0
+}
+
+line 8mbit
+tc -n r qdisc add dev in0 root zrtt timestamps
+tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
+begin 10.0.1.2
+begin 10.0.1.2 5001
+sleep 7
+shown found
+line 3mbit
+sleep 6
+shown fell
+line 8mbit
+sleep 7
+shown rose
+tc -n r qdisc change dev out0 root zrtt bandwidth auto max 5mbit
+sleep 1
+shown bounded
+# nobody asks, and the rate is the user's
+tc -n r qdisc change dev out0 root zrtt bandwidth 6mbit
+sleep 1
+shown told
+tc -n r qdisc change dev out0 root zrtt bandwidth auto max 100mbit
+sleep 5
+shown again
+# the other side knows nothing of timestamps
+tc -n r qdisc change dev in0 root zrtt notimestamps
+sleep 4
+shown blind
+end
+tc -n r qdisc del dev out0 root
+tc -n r qdisc del dev in0 root
+
+# a line before the queue, whose packets it lets pass
+tc -n b qdisc del dev b0 clsact
+ip -n r link add ifb0 type ifb
+ip -n r link set ifb0 up
+tc -n r qdisc add dev ifb0 root tbf rate 8mbit burst 3000 limit 1000000
+tc -n r qdisc add dev in0 clsact
+tc -n r filter add dev in0 ingress matchall action mirred egress redirect dev ifb0
+tc -n r qdisc add dev in0 root zrtt timestamps
+tc -n r qdisc add dev out0 root zrtt bandwidth auto ingress min 1mbit max 100mbit
+begin 10.0.1.2
+begin 10.0.1.2 5001
+sleep 7
+stats line.ahead.fifo r ifb0
+stats line.ahead r out0
+end
+tc -n r qdisc del dev out0 root
+
+part line.refused
+for words in "min 2mbit max 1mbit" "notimestamps"; do
+	# shellcheck disable=SC2086 # words
+	tc -n r qdisc add dev out0 root zrtt bandwidth auto $words 2>&1 | grep -o "sch_zrtt: .*"
+done
+ip -n r link add many numtxqueues 2 numrxqueues 2 type dummy
+ip -n r link set many up
+tc -n r qdisc add dev many root handle 1: mq
+tc -n r qdisc add dev many parent 1:1 zrtt bandwidth auto 2>&1 | grep -o "sch_zrtt: .*"
+# more than can ask
+part line.many
+for i in $(seq 40); do
+	ip -n r link add "d$i" type dummy
+	ip -n r link set "d$i" up
+	tc -n r qdisc add dev "d$i" root zrtt bandwidth auto || echo "refused: $i"
+done
+tc -n r qdisc show | grep -c "bandwidth auto"
+for i in $(seq 40); do
+	ip -n r link del "d$i"
+done
+tc -n r qdisc add dev out0 root zrtt bandwidth auto || echo "refused"
+tc -n r qdisc show dev out0 | grep -c "bandwidth auto"

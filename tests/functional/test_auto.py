@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`bandwidth auto`: the rate of a line whose queue the router does not see."""
+
+from __future__ import annotations
+
+import pytest
+from guests import Report, unaccounted
+
+MBIT = 125_000
+PARTS = ("found", "fell", "rose", "bounded", "told", "again", "blind", "ahead")
+
+
+def test_experiment_ran_to_its_end(report: Report) -> None:
+    assert report.lines("line.rc") == ["0"], report.part("line.rc")
+
+
+@pytest.mark.parametrize(
+    ("part", "rate"), [("found", 8), ("fell", 3), ("rose", 8), ("again", 8), ("ahead", 8)]
+)
+def test_rate_is_the_lines(report: Report, part: str, rate: int) -> None:
+    qdisc = report.qdisc(f"line.{part}")
+    assert qdisc["line"]["measured"] == pytest.approx(rate * MBIT, rel=0.15)
+    assert 0.7 * rate * MBIT <= qdisc["options"]["bandwidth"] <= 1.25 * rate * MBIT
+    assert qdisc["line"]["rate"] == qdisc["options"]["bandwidth"]
+    assert qdisc["line"]["state"] in ("hold", "grow", "queue")
+
+
+@pytest.mark.parametrize("part", ["found", "fell", "rose", "again", "ahead"])
+def test_queue_stays_in_the_router(report: Report, part: str) -> None:
+    """Without it, a megabyte is on the line."""
+    (fifo,) = [q for q in report.qdiscs(f"line.{part}.fifo") if q["kind"] == "tbf"]
+    assert fifo["backlog"] <= 60_000
+    assert report.qdisc(f"line.{part}")["line"]["queue_us"] <= 80_000
+
+
+def test_what_is_said_counts_again(report: Report) -> None:
+    bounded, told = report.qdisc("line.bounded"), report.qdisc("line.told")
+    assert bounded["options"]["bandwidth"] == bounded["options"]["max"] == 5 * MBIT
+    assert told["options"]["bandwidth"] == 6 * MBIT
+    assert "auto" not in told["options"]
+    assert told["line"]["state"] == "off"
+    assert told["line"]["rate"] == 0
+
+
+def test_without_timestamps_the_rate_stays(report: Report) -> None:
+    qdisc = report.qdisc("line.blind")
+    assert qdisc["line"]["state"] == "blind"
+    assert qdisc["options"]["bandwidth"] == pytest.approx(8 * MBIT, rel=0.3)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_packets_are_accounted_for(report: Report, part: str) -> None:
+    assert unaccounted(report.qdisc(f"line.{part}")) == 0
+
+
+def test_what_cannot_be_is_refused(report: Report) -> None:
+    assert [line.rstrip(".") for line in report.lines("line.refused")] == [
+        "sch_zrtt: min must be 8kbit to 10gbit, and not above max",
+        "sch_zrtt: bandwidth auto needs timestamps",
+        "sch_zrtt: bandwidth auto is for a queue of its own, not for those below mq",
+    ]
+
+
+def test_any_number_may_ask(report: Report) -> None:
+    assert report.lines("line.many") == ["40", "1"]

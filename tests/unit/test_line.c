@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * line.h against a line: a FIFO behind the shaper, or before it, whose answers come back
+ * after its delay and that of the path.
+ */
+#include "unit.h"
+#include <zrtt/line.h>
+
+#define S		1000000U	/* microseconds */
+#define STEP_US		100
+#define TICK_US		16000
+#define MBIT		125000ULL	/* bytes per second */
+#define PACKET		1514
+#define ANSWERS		65536	/* on their way */
+#define PROBE_US	4000
+#define START_US	(~0U - 5 * S)	/* the clock wraps soon */
+
+struct flying {
+	u32 due_us;
+	u32 pair;
+	struct zrtt_line_answer answer;
+};
+
+/**
+ * struct world - a line, and who sends to it
+ * @rate: of the line, bytes per second
+ * @rtt_us: of the path
+ * @hosts: that answer
+ * @slow_us: queue of the last one's own path
+ * @delayed: in 256, answers that come 40 ms later
+ * @idle: nothing is sent
+ * @silent: nobody answers
+ * @queue: bytes on the line
+ * @sent: bytes that passed it
+ * @worst_us: longest time on the line since this was cleared
+ */
+struct world {
+	struct zrtt_line_params params;
+	struct zrtt_line line;
+	struct zrtt_line_answers answers;
+	u64 rate;
+	u32 rtt_us;
+	u32 hosts;
+	u32 slow_us;
+	u32 delayed;
+	bool idle;
+	bool silent;
+	u32 now_us;
+	u32 next_us;
+	u32 tick_us;
+	u32 probe_us;
+	u32 bytes;
+	double queue;
+	double sent;
+	double owed;
+	u32 worst_us;
+	u64 random;
+	struct flying flying[ANSWERS];
+	u32 first;
+	u32 last;
+};
+
+static struct world *new_world(u32 kind, u64 rate, u32 rtt_us)
+{
+	struct world *w = calloc(1, sizeof(*w));
+
+	assert_non_null(w);
+	w->params = (struct zrtt_line_params) { kind, 1 * MBIT, 50 * MBIT };
+	w->rate = rate;
+	w->rtt_us = rtt_us;
+	w->hosts = 3;
+	w->now_us = w->next_us = w->tick_us = w->probe_us = START_US;
+	zrtt_line_begin(&w->line, &w->params, 0, START_US);
+	return w;
+}
+
+static bool is_due(u32 at_us, u32 now_us)
+{
+	return (s32)(now_us - at_us) >= 0;
+}
+
+static void probe(struct world *w, u32 wait_us)
+{
+	u32 host, noise_us;
+
+	for (host = 0; host < w->hosts; host++) {
+		struct flying *f = &w->flying[w->last++ % ANSWERS];
+		u32 excess_us = wait_us + (host + 1 == w->hosts ? w->slow_us : 0);
+
+		noise_us = unit_between(&w->random, 0, 255) < w->delayed ? 40000 : 0;
+		*f = (struct flying) {
+			.due_us = w->now_us + w->rtt_us + excess_us + noise_us,
+			.pair = host,
+			.answer = {
+				.left_us = w->now_us,
+				.gap_us = w->rtt_us + excess_us + noise_us,
+				.excess_us = excess_us + noise_us,
+				.host = host,
+			},
+		};
+	}
+}
+
+/* What is due, wherever it is in the ring: noise brings answers out of order. */
+static void answer(struct world *w)
+{
+	u32 i;
+
+	for (i = w->first; i != w->last; i++) {
+		struct flying *f = &w->flying[i % ANSWERS];
+
+		if (f->pair == ~0U || !is_due(f->due_us, w->now_us))
+			continue;
+		if (!w->silent)
+			zrtt_line_answer(&w->answers, f->pair, &f->answer);
+		f->pair = ~0U;
+	}
+	while (w->first != w->last && w->flying[w->first % ANSWERS].pair == ~0U)
+		w->first++;
+}
+
+/* Behind the shaper: packets leave at its rate, and wait on the line. */
+static void send_behind(struct world *w)
+{
+	if (w->idle)
+		w->next_us = w->now_us;
+	while (!w->idle && is_due(w->next_us, w->now_us)) {
+		w->next_us += (u32)(PACKET * 1000000ULL / w->line.rate);
+		w->bytes += PACKET;
+		w->queue += PACKET;
+	}
+}
+
+/* Before it: a little more than the shaper lets pass comes from the line, or all it has. */
+static void send_before(struct world *w, double passed)
+{
+	w->bytes += (u32)passed;
+	w->queue += w->idle ? 0 : w->line.rate * 1.02 * STEP_US / 1e6;
+}
+
+static void run(struct world *w, u32 us)
+{
+	u32 end_us = w->now_us + us;
+	u32 wait_us;
+	double passed;
+
+	for (; w->now_us != end_us; w->now_us += STEP_US) {
+		passed = fmin(w->queue, (double)w->rate * STEP_US / 1e6 + w->owed);
+		w->owed = w->queue > 0 && w->params.kind == ZRTT_LINE_AHEAD ? passed - (u32)passed : 0;
+		w->queue -= passed;
+		w->sent += passed;
+		if (w->params.kind == ZRTT_LINE_BEHIND)
+			send_behind(w);
+		else
+			send_before(w, passed);
+		wait_us = (u32)(w->queue * 1e6 / w->rate);
+		if (w->worst_us < wait_us)
+			w->worst_us = wait_us;
+		if (!w->idle && is_due(w->probe_us, w->now_us)) {
+			probe(w, wait_us);
+			w->probe_us = w->now_us + PROBE_US;
+		}
+		answer(w);
+		if (is_due(w->tick_us, w->now_us)) {
+			zrtt_line_update(&w->line, &w->params, &w->answers, w->bytes, w->now_us);
+			w->tick_us = w->now_us + TICK_US;
+		}
+	}
+}
+
+/* Share of the line that is used for so long; the longest wait is in @worst_us then. */
+static double used(struct world *w, u32 us)
+{
+	double before = w->sent;
+
+	w->worst_us = 0;
+	run(w, us);
+	return (w->sent - before) * 1e6 / us / w->rate;
+}
+
+static const u32 rtts_us[] = { 10000, 40000, 100000, 200000 };
+
+static void test_line_is_found_and_kept(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
+		struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, rtts_us[i]);
+
+		run(w, 10 * S);
+		assert_true(used(w, 30 * S) >= 0.97);
+		assert_true(w->worst_us <= 50000);
+		free(w);
+	}
+}
+
+static void test_line_before_the_queue_is_found(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_AHEAD, 20 * MBIT, 40000);
+
+	(void)state;
+	run(w, 10 * S);
+	assert_true(used(w, 30 * S) >= 0.95);
+	assert_true(w->worst_us <= 60000);
+	assert_near((double)w->line.measured, 20.0 * MBIT, 1.0 * MBIT);
+	free(w);
+}
+
+static void test_line_that_falls_and_rises(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rtts_us) - 1; i++) {
+		struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, rtts_us[i]);
+
+		run(w, 20 * S);
+		w->rate = 5 * MBIT;
+		run(w, S);
+		assert_true(w->line.rate < 6 * MBIT);
+		run(w, 2 * S);
+		assert_true(used(w, 17 * S) >= 0.85);
+		assert_true(w->worst_us <= 100000);
+		w->rate = 20 * MBIT;
+		run(w, 3 * S);
+		assert_true(used(w, 17 * S) >= 0.85);
+		assert_true(w->line.lowered && w->line.raised);
+		free(w);
+	}
+}
+
+static void test_idle_line_is_remembered(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+	u64 rate;
+
+	(void)state;
+	run(w, 20 * S);
+	rate = w->line.rate;
+	w->idle = true;
+	run(w, S);
+	rate = w->line.rate;
+	run(w, 100 * S);
+	assert_near((double)w->line.rate, (double)rate, 0.02 * rate);
+	assert_near((double)rate, 20.0 * MBIT, 2.0 * MBIT);
+	free(w);
+}
+
+static void test_rate_is_within_bounds(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	w->params.max = 10 * MBIT;
+	run(w, 10 * S);
+	assert_int_equal(w->line.rate, 10 * MBIT);
+	w->params.min = 8 * MBIT;
+	w->rate = 2 * MBIT;
+	run(w, 5 * S);
+	assert_int_equal(w->line.rate, 8 * MBIT);
+	free(w);
+}
+
+/* Packets without timestamps: the last rate stays, and the state says why. */
+static void test_without_answers_the_rate_stays(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+	u64 rate;
+
+	(void)state;
+	run(w, 20 * S);
+	w->silent = true;
+	run(w, 3 * S);
+	assert_int_equal(w->line.state, ZRTT_LINE_BLIND);
+	rate = w->line.rate;
+	assert_near((double)rate, 20.0 * MBIT, 2.0 * MBIT);
+	run(w, 60 * S);
+	assert_int_equal(w->line.rate, rate);
+	w->silent = false;
+	w->queue = 0;
+	run(w, 10 * S);
+	assert_int_not_equal(w->line.state, ZRTT_LINE_BLIND);
+	free(w);
+}
+
+static void test_one_slow_host_is_not_followed(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	run(w, 10 * S);
+	w->slow_us = 300000;
+	assert_true(used(w, 30 * S) >= 0.95);
+	free(w);
+}
+
+/* One that is alone is: the line is its own then, and others have it back soon. */
+static void test_others_have_the_line_back(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	run(w, 10 * S);
+	w->hosts = 1;
+	w->slow_us = 100000;
+	run(w, 3 * S);
+	assert_true(w->line.rate < 15 * MBIT);
+	w->hosts = 3;
+	run(w, 4 * S);
+	assert_true(used(w, 20 * S) >= 0.95);
+	free(w);
+}
+
+static void test_ack_that_waited_is_not_a_queue(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	w->delayed = 100;
+	run(w, 10 * S);
+	assert_true(used(w, 30 * S) >= 0.9);
+	free(w);
+}
+
+/* The path became longer: that is no queue, and is known after two windows. */
+static void test_longer_path_is_learnt(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	run(w, 20 * S);
+	w->slow_us = 30000;
+	w->hosts = 1;
+	run(w, 2 * ZRTT_LINE_WINDOW_US / STEP_US * STEP_US + 10 * S);
+	assert_true(used(w, 20 * S) >= 0.9);
+	free(w);
+}
+
+/* The same queue, seen by who sends ACKs only. */
+static void test_queue_of_the_other_direction_is_not_followed(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT };
+	struct zrtt_line_answers answers = {};
+	struct zrtt_line_answer answer;
+	struct zrtt_line line;
+	u32 bytes = 0, now_us = 0, i;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, 0);
+	for (i = 0; i < 300; i++) {
+		now_us += TICK_US;
+		bytes += MBIT * TICK_US / 1000000;
+		answer = (struct zrtt_line_answer) { now_us - 100000, 100000, 80000, 7 };
+		answer.excess_us = i < 50 ? 0 : 80000;
+		zrtt_line_answer(&answers, 1, &answer);
+		answers.other_q8 = 128;
+		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+	}
+	assert_int_equal(line.rate, 20 * MBIT);
+	assert_near(line.used_q8, 256 / 20, 2);
+	/* it is its own, if nobody else sends */
+	for (; i < 400; i++) {
+		now_us += TICK_US;
+		answer.left_us = now_us - 100000;
+		answer.excess_us = 80000;
+		zrtt_line_answer(&answers, 1, &answer);
+		bytes += MBIT * TICK_US / 1000000;
+		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+	}
+	assert_true(line.rate < 2 * MBIT);
+}
+
+static struct zrtt_line_answer answer_of(u32 left_us, u32 excess_us, u32 host)
+{
+	return (struct zrtt_line_answer) { left_us, 10000 + excess_us, excess_us, host };
+}
+
+static void test_hosts_have_one_voice_each(void **state)
+{
+	struct zrtt_line_answers answers = {};
+	struct zrtt_line_answer answer;
+	u32 i, hosts;
+
+	(void)state;
+	for (i = 0; i < 10; i++) {	/* connections of one */
+		answer = answer_of(1000, 90000, 1);
+		zrtt_line_answer(&answers, i, &answer);
+	}
+	answer = answer_of(1000, 500, 2);
+	zrtt_line_answer(&answers, 12, &answer);
+	answer = zrtt_line_agree(&answers, &hosts);
+	assert_int_equal(answer.excess_us, 500);
+	assert_int_equal(hosts, 2);
+	/* a quarter may say too little */
+	for (i = 0; i < 2; i++) {
+		answer = answer_of(1000, 90000, 3 + i);
+		zrtt_line_answer(&answers, 13 + i, &answer);
+	}
+	answer = zrtt_line_agree(&answers, &hosts);
+	assert_int_equal(answer.excess_us, 90000);
+	assert_int_equal(hosts, 4);
+}
+
+static void test_later_probes_count(void **state)
+{
+	struct zrtt_line_answers answers = {};
+	struct zrtt_line_answer answer;
+	u32 i, hosts;
+
+	(void)state;
+	for (i = 0; i < 8; i++) {
+		answer = answer_of(START_US + i * S, i * 1000, i);
+		zrtt_line_answer(&answers, i, &answer);
+	}
+	answer = zrtt_line_agree(&answers, &hosts);
+	assert_true(answer.excess_us >= 4000);
+	/* of one pair, too, in whatever order they come */
+	answers = (struct zrtt_line_answers) {};
+	answer = answer_of(2000, 50, 1);
+	zrtt_line_answer(&answers, 5, &answer);
+	answer = answer_of(1000, 10, 1);
+	zrtt_line_answer(&answers, 5, &answer);
+	answer = zrtt_line_agree(&answers, &hosts);
+	assert_int_equal(answer.excess_us, 50);
+	assert_int_equal(hosts, 1);
+}
+
+static void test_bytes_are_known_for_some_time(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
+	struct zrtt_line line;
+	u32 i;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, ~0U - 5000, START_US);
+	for (i = 1; i < ZRTT_LINE_MARKS; i++)
+		zrtt_line_mark(&line, ~0U - 5000 + i * 1000, START_US + i * TICK_US);
+	for (i = 0; i < ZRTT_LINE_MARKS - 1; i++) {
+		u32 us = START_US + i * TICK_US;
+
+		assert_int_equal(zrtt_line_bytes_at(&line, us), ~0U - 5000 + i * 1000);
+		assert_int_equal(zrtt_line_bytes_at(&line, us + TICK_US / 2),
+				 ~0U - 5000 + i * 1000 + 500);
+	}
+	/* not later than now, nor earlier than the first */
+	assert_int_equal(zrtt_line_bytes_at(&line, START_US + 9 * S), ~0U - 5000 + i * 1000);
+	assert_int_equal(zrtt_line_bytes_at(&line, START_US - S), ~0U - 5000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line_is_found_and_kept),
+		cmocka_unit_test(test_line_before_the_queue_is_found),
+		cmocka_unit_test(test_line_that_falls_and_rises),
+		cmocka_unit_test(test_idle_line_is_remembered),
+		cmocka_unit_test(test_rate_is_within_bounds),
+		cmocka_unit_test(test_without_answers_the_rate_stays),
+		cmocka_unit_test(test_one_slow_host_is_not_followed),
+		cmocka_unit_test(test_others_have_the_line_back),
+		cmocka_unit_test(test_queue_of_the_other_direction_is_not_followed),
+		cmocka_unit_test(test_ack_that_waited_is_not_a_queue),
+		cmocka_unit_test(test_longer_path_is_learnt),
+		cmocka_unit_test(test_hosts_have_one_voice_each),
+		cmocka_unit_test(test_later_probes_count),
+		cmocka_unit_test(test_bytes_are_known_for_some_time),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
