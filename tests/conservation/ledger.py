@@ -39,7 +39,7 @@ CHANGES = (
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
     "mode mrtt", "mode prto threshold 20", "mode zrtt nolanes", "mode zrtt l4s", "mode zrtt nolanes l4s",
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
-    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
+    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "quic", "noquic", "names", "nonames",
 )  # fmt: skip
 LATE = (
     ("mode zrtt target 1s limit 1000 memory_limit 8m split_gso", 500),

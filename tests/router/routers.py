@@ -22,7 +22,7 @@ from lab.toolchain.build import REPO
 HERE = Path(__file__).resolve().parent
 ROUTER = REPO / "router"
 KMODS = ("sch_zrtt",)
-WITH_NAT = ("home_router", "equal_hosts", "containers")
+WITH_NAT = ("home_router", "equal_hosts", "auto", "containers")
 WITH_FILES = (
     "one_command", "long_names", "systemd", "ifupdown", "sqm", "rate", "kubernetes", "without",
 )  # fmt: skip

@@ -181,6 +181,18 @@ def ifbs(report: Report, part: str) -> list[str]:
     return [line.split()[0] for line in report.lines(part)]
 
 
+def test_rate_of_the_line_is_found(with_nat: Report) -> None:
+    """Through NAT; of the way that has a queue, and of no other."""
+    up, down = with_nat.qdisc("auto.uplink"), with_nat.qdisc("auto.downlink")
+    assert (up["options"]["auto"], down["options"]["auto"]) == ("egress", "ingress")
+    assert up["line"]["measured"] == pytest.approx(8 * MBIT, rel=0.15)
+    assert up["options"]["bandwidth"] == pytest.approx(8 * MBIT, rel=0.3)
+    assert down["options"]["bandwidth"] == 200 * MBIT
+    assert "ok    eth0: bandwidth auto follows the line by TCP timestamps" in with_nat.lines(
+        "auto.check"
+    )
+
+
 def test_long_names_with_equal_ends_have_separate_ifbs(with_files: Report) -> None:
     first, second = (ifb_of(with_files, f"names.up.{dev}") for dev in ("first", "second"))
     assert first != second

@@ -12,7 +12,7 @@ places() {
 			for (i = 4; i < NF; i++) {
 				if ($i == "parent")
 					above[$3] = $(i + 1)
-				if ($i == "bandwidth" && $(i + 1) ~ /^[0-9]/)
+				if ($i == "bandwidth" && $(i + 1) ~ /^([0-9]|auto)/)
 					shaped[$3]
 			}
 		}
@@ -64,6 +64,7 @@ check_queue() {
 	check_rate
 	if echo "$SHOWN" | grep -q hint_ok; then
 		check_rtts
+		check_line
 		check_marks
 	fi
 }

@@ -59,13 +59,27 @@ check_rtts() {
 		finding note "no packet had a hint" "zrtt-agent on senders, if you have any"
 	fi
 	flows=$(count flows)
-	known=$(count flows_hinted flows_marked flows_timestamps flows_handshake)
+	known=$(count flows_hinted flows_marked flows_timestamps flows_handshake flows_quic)
 	if [ "$known" -gt 0 ]; then
 		finding ok "RTT known of $known out of $flows flows, $(count flows_handshake) by handshakes"
 	elif [ "$flows" -gt 0 ]; then
 		finding note "RTT known of 0 out of $flows flows" \
 			"they are older than the queue, or not TCP"
 	fi
+}
+
+# With bandwidth auto, timestamps are seen if the line has a state other than blind.
+check_line() {
+	states=$(echo "$SHOWN" | awk '$1 == "line" { print $3 }' | sort -u)
+	case $states in
+	"") ;;
+	*blind*)
+		finding warn "bandwidth auto sees no TCP timestamps that pass both ways" \
+			"put zrtt with timestamps on the other side of the router, too"
+		;;
+	start) finding note "bandwidth auto has not seen the line full yet" ;;
+	*) finding ok "bandwidth auto follows the line by TCP timestamps" ;;
+	esac
 }
 
 check_marks() {
