@@ -130,6 +130,18 @@ static void print_hosts(FILE *out, const struct tc_zrtt_xstats *st)
 	print_count(out, "hosts_evicted", st->hosts_evicted);
 }
 
+static void print_line(FILE *out, const struct tc_zrtt_xstats *st)
+{
+	fprintf(out, ",\"line\":{\"state\":\"%s\"", text_line(st->line_state));
+	print_count(out, "rate", st->line_rate);
+	print_count(out, "measured", st->line_measured);
+	print_count(out, "queue_us", st->line_queue_us);
+	print_count(out, "hosts", st->line_hosts);
+	print_count(out, "lowered", st->line_lowered);
+	print_count(out, "raised", st->line_raised);
+	putc('}', out);
+}
+
 /* Names, units and order are those of tc -s -j qdisc show. */
 static void print_instance(FILE *out, const struct instance *instance)
 {
@@ -184,6 +196,8 @@ static void print_instance(FILE *out, const struct instance *instance)
 		print_lanes(out, st->lane);
 	if (instance->has_hosts)
 		print_hosts(out, st);
+	if (st->line_rate)
+		print_line(out, st);
 	if (instance->capacity)
 		print_count(out, "capacity", instance->capacity);
 }

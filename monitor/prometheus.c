@@ -99,6 +99,15 @@ static const struct metric metrics[] = {
 	  "", XSTAT(host_due), UNIT_U64 },
 	{ "zrtt_evicted_hosts_total", "counter", "Times that a host lost its slot to another.",
 	  "", XSTAT(hosts_evicted), UNIT_U64 },
+	{ "zrtt_line_rate_bytes_per_second", "gauge", "Rate that bandwidth auto found.",
+	  "", XSTAT(line_rate), UNIT_U64 },
+	{ "zrtt_line_measured_bytes_per_second", "gauge", "Rate of the line when it had a queue last.",
+	  "", XSTAT(line_measured), UNIT_U64 },
+	{ "zrtt_line_queue_seconds", "gauge", "Delay of the line's own queue.",
+	  "", XSTAT(line_queue_us), UNIT_US },
+#define CHANGES "zrtt_line_rate_events_total", "counter", "Times that the rate changed."
+	{ CHANGES, ",to=\"less\"", XSTAT(line_lowered), UNIT_U64 },
+	{ CHANGES, ",to=\"more\"", XSTAT(line_raised), UNIT_U64 },
 #define HINTS "zrtt_hint_packets_total", "counter", "Packets with a hint."
 	{ HINTS, ",hint=\"valid\"", XSTAT(hint_ok), UNIT_U64 },
 	{ HINTS, ",hint=\"malformed\"", XSTAT(hint_bad), UNIT_U64 },
@@ -160,13 +169,17 @@ static void print_value(FILE *out, const struct metric *metric,
 	}
 }
 
-/* Kernels without lanes or hosts have no series of them, instead of 0. */
+/* Kernels without lanes or hosts have no series of them, instead of 0, and queues whose rate
+ * is not found none of a line.
+ */
 static bool is_known(const struct metric *metric, const struct instance *instance)
 {
 	size_t lanes = XSTAT(lane), hosts = XSTAT(hosts);
 
 	if (metric->offset >= hosts && metric->offset <= XSTAT(hosts_evicted))
 		return instance->has_hosts;
+	if (metric->offset >= XSTAT(line_rate) && metric->offset <= XSTAT(line_queue_us))
+		return instance->xstats.line_rate;
 	return instance->has_lanes || metric->offset < lanes ||
 	       metric->offset >= lanes + sizeof(instance->xstats.lane);
 }

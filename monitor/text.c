@@ -16,6 +16,20 @@ const char *const text_lanes[] = {
 	[TC_ZRTT_LANE_L4S]    = "l4s",
 };
 
+static const char *const lines[] = {
+	[TC_ZRTT_LINE_OFF]   = "off",
+	[TC_ZRTT_LINE_START] = "start",
+	[TC_ZRTT_LINE_HOLD]  = "hold",
+	[TC_ZRTT_LINE_GROW]  = "grow",
+	[TC_ZRTT_LINE_QUEUE] = "queue",
+	[TC_ZRTT_LINE_BLIND] = "blind",
+};
+
+const char *text_line(__u32 state)
+{
+	return state < __TC_ZRTT_LINE_MAX ? lines[state] : "unknown";
+}
+
 /* Decimals for three significant digits below 1000; rounding never gives four. */
 static int decimals(double number)
 {

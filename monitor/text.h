@@ -31,6 +31,9 @@ const char *text_handle(char *text, __u32 handle);
 /* Names of the lanes: "sparse", "bulk", "l4s". */
 extern const char *const text_lanes[__TC_ZRTT_LANE_MAX];
 
+/* What the rate of a line whose rate is found does, of enum tc_zrtt_line: "grow". */
+const char *text_line(__u32 state);
+
 /* Print printable ASCII as JSON and Prometheus want it between quotes. */
 void text_escape(FILE *out, const char *text);
 

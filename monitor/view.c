@@ -80,6 +80,19 @@ static void print_hosts(FILE *out, const struct instance *instance)
 			st->hosts_held, text_rate(due, st->host_due));
 }
 
+/* What bandwidth auto found, and what the rate does. */
+static void print_line(FILE *out, const struct instance *instance)
+{
+	const struct tc_zrtt_xstats *st = &instance->xstats;
+	char rate[TEXT_MAX], measured[TEXT_MAX], queue[TEXT_MAX];
+
+	if (st->line_rate)
+		fprintf(out, "  line        %s, %s; measured %s, its queue %s\n",
+			text_rate(rate, st->line_rate), text_line(st->line_state),
+			text_rate(measured, st->line_measured),
+			text_time(queue, st->line_queue_us));
+}
+
 static void print_marking(FILE *out, const struct instance *instance)
 {
 	const struct tc_zrtt_xstats *st = &instance->xstats;
@@ -250,6 +263,7 @@ void view_print(FILE *out, const struct snapshot *before, const struct snapshot 
 		print_lanes(out, instance, known ? &rates : NULL);
 		print_limit(out, instance);
 		print_hosts(out, instance);
+		print_line(out, instance);
 		print_marking(out, instance);
 		if (known)
 			print_marks(out, &rates);

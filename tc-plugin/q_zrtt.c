@@ -1089,25 +1089,20 @@ static void print_hosts(const struct tc_zrtt_xstats *st)
 	print_lluint(where, "hosts_evicted", " hosts_evicted %llu", st->hosts_evicted);
 }
 
-/* A rate that the user gave is not found, and text says nothing of it. */
+/* A rate that the user gave is not found, and nothing is said of it. */
 static void print_line(const struct tc_zrtt_xstats *st)
 {
-	int where = st->line_rate ? PRINT_ANY : PRINT_JSON;
-	SPRINT_BUF(queue);
-
-	if (where == PRINT_ANY)
-		print_nl();
+	if (!st->line_rate)
+		return;
+	print_nl();
 	open_json_object("line");
-	tc_print_rate(where, "rate", "  line %s", st->line_rate);
-	print_string(where, "state", " %s", find_word(zrtt_lines, st->line_state));
-	tc_print_rate(where, "measured", " measured %s", st->line_measured);
-	print_uint(PRINT_JSON, "queue_us", NULL, st->line_queue_us);
-	if (where == PRINT_ANY)
-		print_string(PRINT_FP, NULL, " queue %s",
-			     sprint_value(ZRTT_TIME, st->line_queue_us, queue));
-	print_uint(where, "hosts", " hosts %u", st->line_hosts);
-	print_lluint(where, "lowered", " lowered %llu", st->line_lowered);
-	print_lluint(where, "raised", " raised %llu", st->line_raised);
+	tc_print_rate(PRINT_ANY, "rate", "  line %s", st->line_rate);
+	print_string(PRINT_ANY, "state", " %s", find_word(zrtt_lines, st->line_state));
+	tc_print_rate(PRINT_ANY, "measured", " measured %s", st->line_measured);
+	print_time("queue_us", " queue %s", st->line_queue_us);
+	print_uint(PRINT_ANY, "hosts", " hosts %u", st->line_hosts);
+	print_lluint(PRINT_ANY, "lowered", " lowered %llu", st->line_lowered);
+	print_lluint(PRINT_ANY, "raised", " raised %llu", st->line_raised);
 	close_json_object();
 }
 

@@ -73,6 +73,21 @@ def test_json_has_every_statistic(kernel: Canned) -> None:
     assert shown == {"kind": "zrtt", "handle": "2:", "dev": "lo", "root": True}
 
 
+LINE = {"line_rate": 2_500_000, "line_measured": 2**33, "line_lowered": 2**40, "line_raised": 7,
+        "line_queue_us": 1500, "line_hosts": 3}  # fmt: skip
+
+
+@pytest.mark.parametrize(("state", "name"), [(3, "grow"), (4, "queue"), (5, "blind"), (99, "unknown")])
+def test_json_of_a_line(kernel: Canned, state: int, name: str) -> None:
+    """Whose rate is found; what others have is no line."""
+    kernel.say([zrtt(line_state=state, **LINE), zrtt(handle=0x30000, parent=0x10003)])
+    first, second = kernel.run("-jn1").objects
+    assert first["line"] == {"state": name} | {
+        field.removeprefix("line_"): value for field, value in LINE.items()
+    }
+    assert "line" not in second
+
+
 def test_json_without_hosts(kernel: Canned) -> None:
     """Of an older kernel."""
     kernel.say([qdisc("zrtt", stats(xstats_with_lanes(lanes())))])

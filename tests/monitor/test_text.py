@@ -162,6 +162,11 @@ def test_marking(kernel: Canned) -> None:
     assert line == "P_b 0.50%, alpha 0.50"
 
 
+def test_line_whose_rate_is_found(kernel: Canned) -> None:
+    fields = {"line_rate": 2_500_000, "line_measured": 2_600_000, "line_queue_us": 1500, "line_state": 4}
+    assert shown(kernel, "line", **fields) == "20.0 Mbit/s, queue; measured 20.8 Mbit/s, its queue 1.50 ms"
+
+
 def test_flows_by_rtt_source(kernel: Canned) -> None:
     fields = {"flows": 30, "flows_hinted": 12, "flows_marked": 3, "flows_timestamps": 4,
               "flows_handshake": 5, "flows_quic": 2, "rtt_avg_us": 80_000}  # fmt: skip
