@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from guests import Report, unaccounted
 
@@ -28,7 +30,8 @@ def test_rate_is_the_lines(report: Report, part: str, rate: int) -> None:
 @pytest.mark.parametrize("part", ["found", "fell", "rose", "again", "ahead"])
 def test_queue_stays_in_the_router(report: Report, part: str) -> None:
     """Without it, a megabyte is on the line."""
-    (fifo,) = [q for q in report.qdiscs(f"line.{part}.fifo") if q["kind"] == "tbf"]
+    shown = json.loads(report.part(f"line.{part}.fifo"))
+    (fifo,) = [qdisc for qdisc in shown if qdisc["kind"] == "tbf"]
     assert fifo["backlog"] <= 60_000
     assert report.qdisc(f"line.{part}")["line"]["queue_us"] <= 80_000
 
