@@ -158,7 +158,7 @@ REFUSED_BY_TC = [
     "mark_rtt 0x1ffff",
     "feedback 4",
     "bandwidth 7kbit",
-    "bandwidth auto max 11gbit",
+    "max 11gbit",
     "min 7kbit",
     "overhead 257",
     "mpu -1",
