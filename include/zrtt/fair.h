@@ -90,7 +90,7 @@ static noinline __maybe_unused void
 zrtt_hosts_find(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag, const u32 *tags,
 		bool known, u32 epoch, u32 rnd)
 {
-	u32 end, i;
+	u32 end, slot, i;
 
 	if (!known) {
 		zrtt_member_leave(hosts->groups, m);
@@ -102,9 +102,13 @@ zrtt_hosts_find(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag, const 
 	/* the end that it belongs to comes last: the other may take its slot */
 	for (i = 1; i <= ZRTT_HOST_ENDS; i++) {
 		end = (m->end + i) % ZRTT_HOST_ENDS;
-		if (m->hosts[end])
-			m->slots[end] = zrtt_host_get(hosts, m->hosts[end], m->slots[end],
-						      epoch, rnd);
+		if (!m->hosts[end])
+			continue;
+		slot = zrtt_host_get(hosts, m->hosts[end], m->slots[end], epoch, rnd);
+		/* it has not joined the group there, whose generation may be the same */
+		if (slot != m->slots[end])
+			m->generations[end] = hosts->groups[slot].generation - 1;
+		m->slots[end] = slot;
 	}
 }
 

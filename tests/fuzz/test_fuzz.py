@@ -177,7 +177,7 @@ BUGS = [
     Bug("fills a queue", "line", "line->measured - div64_u64(line->measured * s", "line->measured + div64_u64(line->measured * s"),
     Bug("grows to less", "line", "line->rate + (line->rate * e", "line->rate - (line->rate * e"),
     Bug("does not know that time wraps", "line", "if ((s32)age_us <= 0)", "if (us >= later->us)"),
-    Bug("changes in the middle", "line", "if (span_us < ZRTT_LINE_EPOCH_US ||", "if (0 && span_us < ZRTT_LINE_EPOCH_US ||"),
+    Bug("changes in the middle", "line", "if (span_us < ZRTT_LINE_EPOCH_US ||", "if (0 * span_us ||"),
     Bug("reads a header that is not there", "quic", "have < off + 2 ||", "0 ||"),
     Bug("reads behind a connection ID", "quic", "|| off + found->dcid_len >= have)", ")"),
     Bug("reads a number that is not there", "quic", "|| have - *off < len)", ")"),
@@ -189,6 +189,7 @@ BUGS = [
     Bug("takes any edge for one", "quic", "if (!edge)", "if (0 * edge)", "spin"),
     Bug("does not know that a period wraps", "quic", "f->syn_at = now - ZRTT_SPIN_MOST - 1;", "f->syn_at += 0;", "spin"),
     Bug("goes on after a silence", "quic", "\t\tzrtt_quic_spins(f);\n\t} else", "\t} else", "flow"),
+    Bug("has joined where it was only put", "fair", "hosts->groups[slot].generation - 1;", "m->generations[end];"),
     Bug("has a due share of nothing", "fair", "if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)", "if (0)"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
