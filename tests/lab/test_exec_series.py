@@ -146,7 +146,7 @@ def done(of: plan.Plan, qdisc: str, mbps: dict[str, list[float]], p95: float = 1
     """A run with such flows in each class."""
     sojourn = Sojourn(2.0, 2.0, 3.0, 4.0, 5.0)
     flows = [
-        FlowFigures(name, "udp", "a:1", "b:2", each, 0, 6, 10, 0, 0, sojourn, counted=True)
+        FlowFigures(name, "udp", "a:1", "b:2", each, 0, 6, 10, 0, 0, sojourn, counted=True, rtt=None)
         for name, all_of in mbps.items()
         for each in all_of
     ]
