@@ -39,7 +39,7 @@ CHANGES = (
     "mode blue threshold 1 increment 20% freeze 1ms", "mode paper threshold 10 freeze 1ms",
     "mode mrtt", "mode prto threshold 20", "mode zrtt nolanes", "mode zrtt l4s", "mode zrtt nolanes l4s",
     "ecn", "noecn", "mark_max 100%", "mark_max 1%",
-    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "quic", "noquic", "names", "nonames",
+    "hint clamp", "hint trust", "hint ignore", "timestamps", "notimestamps", "names", "nonames",
 )  # fmt: skip
 LATE = (
     ("mode zrtt target 1s limit 1000 memory_limit 8m split_gso", 500),
@@ -160,6 +160,7 @@ def plan(packets: int, seed: int = 1) -> list[str]:
         if chance.random() < 0.5:
             split = 1 - split
         words += " split_gso" if split else " no_split_gso"
+        words += " quic" if len(lines) % 3 else " noquic"
         lines.append(f"{words}|{split}|{chance.choice(BACKLOGS)}|{ROUND_PACKETS}")
     lines += [f"{words}|1|{backlog}|{ROUND_PACKETS}" for words, backlog in LATE + LOWERED]
     return [*lines, f"split_gso|1|0|{ROUND_PACKETS}"]
