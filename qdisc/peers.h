@@ -131,7 +131,10 @@ static void zrtt_peers_leave(struct zrtt_together *together)
 static int zrtt_refuse_place(const struct Qdisc *sch, const struct zrtt_params *params,
 			     struct netlink_ext_ack *extack)
 {
-	if (params->line.kind == ZRTT_LINE_NONE || !zrtt_may_have_peers(sch))
+	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
+
+	if (params->line.kind == ZRTT_LINE_NONE || sch->parent == TC_H_ROOT ||
+	    root->handle != TC_H_MAJ(sch->parent) || strcmp(root->ops->id, "mq"))
 		return 0;
 	NL_SET_ERR_MSG_MOD(extack, "bandwidth auto is for a queue of its own, not for those below mq");
 	return -EOPNOTSUPP;

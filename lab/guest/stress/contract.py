@@ -116,7 +116,6 @@ _INORDER = (
     Attribute("SPLIT_GSO", 0, 1, size=1),
     Attribute("MARK_RTT", 0, 0xFFFF << 16),
     Attribute("TIMESTAMPS", 0, 1, size=1),
-    Attribute("QUIC", 0, 1, size=1),
     Attribute("NAMES", 0, 1, size=1),
     Attribute("BANDWIDTH", 1000, 125_000_000_000, size=8),
     Attribute("OVERHEAD", -64, 256),
@@ -135,6 +134,7 @@ _INORDER = (
     Attribute("AUTO", 0, 2),
     Attribute("AUTO_MIN", 1000, AUTO_RATE_MAX, size=8),
     Attribute("AUTO_MAX", 1000, AUTO_RATE_MAX, size=8),
+    Attribute("QUIC", 0, 1, size=1),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}

@@ -76,6 +76,10 @@ ip -n r link add many numtxqueues 2 numrxqueues 2 type dummy
 ip -n r link set many up
 tc -n r qdisc add dev many root handle 1: mq
 tc -n r qdisc add dev many parent 1:1 zrtt bandwidth auto 2>&1 | grep -o "sch_zrtt: .*"
+# whose queues are htb's alone
+tc -n r qdisc replace dev many root handle 2: htb default 1
+tc -n r class add dev many parent 2: classid 2:1 htb rate 1gbit
+tc -n r qdisc add dev many parent 2:1 zrtt bandwidth auto || echo "refused: below htb"
 # more than can ask
 part line.many
 for i in $(seq 40); do
