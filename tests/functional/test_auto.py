@@ -63,5 +63,10 @@ def test_what_cannot_be_is_refused(report: Report) -> None:
     ]
 
 
+def test_queues_of_htb_are_one(report: Report) -> None:
+    """On a device that has several, too."""
+    assert report.lines("line.below_htb") == ["1"]
+
+
 def test_any_number_may_ask(report: Report) -> None:
     assert report.lines("line.many") == ["40", "1"]

@@ -78,8 +78,11 @@ tc -n r qdisc add dev many root handle 1: mq
 tc -n r qdisc add dev many parent 1:1 zrtt bandwidth auto 2>&1 | grep -o "sch_zrtt: .*"
 # whose queues are htb's alone
 tc -n r qdisc replace dev many root handle 2: htb default 1
-tc -n r class add dev many parent 2: classid 2:1 htb rate 1gbit
-tc -n r qdisc add dev many parent 2:1 zrtt bandwidth auto || echo "refused: below htb"
+tc -n r class add dev many parent 2: classid 2:1 htb rate 1gbit quantum 1514
+part line.below_htb
+tc -n r qdisc add dev many parent 2:1 zrtt bandwidth auto
+tc -n r qdisc show dev many | grep -c "bandwidth auto"
+tc -n r qdisc del dev many root
 # more than can ask
 part line.many
 for i in $(seq 40); do
