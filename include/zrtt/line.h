@@ -20,7 +20,9 @@
 
 #define ZRTT_LINE_PAIRS		16	/* of hosts that can be told apart */
 #define ZRTT_LINE_ONE		720720	/* weight of a host: 1 to 16 answers divide it */
-#define ZRTT_LINE_MARKS		128	/* of the bytes sent, a tick apart or more: 2 s */
+#define ZRTT_LINE_MARKS		128	/* of the bytes sent: 1 s of them, or more */
+#define ZRTT_LINE_MARK_US	8000	/* from one to the next, at least */
+
 /* From one decision to the next, at least and, if answers are few, at most. */
 #define ZRTT_LINE_EPOCH_US	50000
 #define ZRTT_LINE_EPOCH_MAX_US	200000
@@ -146,8 +148,7 @@ struct zrtt_line_mark {
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
  * @lately: the largest rate of the last seconds, or what is left of it
  * @state: enum zrtt_line_state
- * @excess_us: of the last epoch with answers, above @floor_us; if they are few, the lower one
- *	of the last two epochs
+ * @excess_us: of the last two epochs with answers, the lower one, above @floor_us
  * @latest_us: the same of the last one alone
  * @path_us: how long the answer took beside that
  * @hosts: that answered in it
@@ -294,10 +295,13 @@ static inline struct zrtt_line_answer zrtt_line_agree(const struct zrtt_line_ans
 	return list[i];
 }
 
-/* So many bytes were sent until now. Marks nearer to each other than a tick add nothing. */
+/* So many bytes were sent until now. The newest mark is replaced while it is near the one before. */
 static inline void zrtt_line_mark(struct zrtt_line *line, u32 bytes, u32 now_us)
 {
-	line->head = (line->head + 1) % ZRTT_LINE_MARKS;
+	u32 before = (line->head + ZRTT_LINE_MARKS - 1) % ZRTT_LINE_MARKS;
+
+	if (line->marks[line->head].us - line->marks[before].us >= ZRTT_LINE_MARK_US)
+		line->head = (line->head + 1) % ZRTT_LINE_MARKS;
 	line->marks[line->head] = (struct zrtt_line_mark) { now_us, bytes };
 }
 
