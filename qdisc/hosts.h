@@ -38,10 +38,9 @@ static void zrtt_cut_prefix(u32 *words, u32 prefix)
 
 static void zrtt_read_ends(const struct zrtt_dissected *seen, struct zrtt_ends *ends)
 {
-	const u8 *ip = seen->data + seen->p.ip_off;
+	const u8 *ip = seen->data + zrtt_packet_addresses(&seen->p);
 	u32 end, i;
 
-	ip += seen->p.version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES;
 	ends->count = seen->p.version == 4 ? 1 : ZRTT_IPV6_WORDS;
 	for (end = 0; end < ZRTT_HOST_ENDS; end++)
 		for (i = 0; i < ends->count; i++, ip += sizeof(u32))

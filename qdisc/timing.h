@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * RTTs that the queue measures itself: from handshakes (zrtt/handshake.h), from QUIC
- * (zrtt/spin.h), and from the TCP timestamps of both directions (zrtt/halves.h), for which the qdiscs of a network
- * namespace share a table of connections.
+ * (zrtt/spin.h), and from the TCP timestamps of both directions (zrtt/halves.h), for which
+ * the qdiscs of a network namespace share a table of connections.
  */
 #ifndef _ZRTT_TIMING_H
 #define _ZRTT_TIMING_H
@@ -164,6 +164,13 @@ static spinlock_t *zrtt_net_lock(struct zrtt_net *net, u32 tag)
 	return &net->locks[zrtt_conn_set(tag) % ZRTT_CONN_LOCKS];
 }
 
+/* Addresses of a packet, the source's first, and the bytes of each. */
+static const u8 *zrtt_addresses(const struct zrtt_dissected *seen, u32 *len)
+{
+	*len = seen->p.version == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	return seen->data + zrtt_packet_addresses(&seen->p);
+}
+
 /* One end of a connection. */
 static u32 zrtt_hash_end(const void *addr, u32 len, u32 port, u32 seed)
 {
@@ -207,15 +214,12 @@ static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed, u32 *source
 static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_buff *skb,
 			   u32 seed, struct zrtt_echo *echo)
 {
-	const struct zrtt_packet *p = &seen->p;
-	bool v4 = p->version == 4;
-	u32 len = v4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-	const u8 *addr = seen->data + p->ip_off +
-			 (v4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
-	const u8 *port = seen->data + p->l4_off;
-	u32 source, dest;
+	const u8 *port = seen->data + seen->p.l4_off;
+	u32 source, dest, len;
+	const u8 *addr;
 
 	if (!zrtt_hash_conntrack(skb, seed, &source, &dest)) {
+		addr = zrtt_addresses(seen, &len);
 		source = zrtt_hash_end(addr, len, zrtt_hint_get16(port), seed);
 		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);
 	}
@@ -227,13 +231,14 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 /* The packet in @q->seen answers a probe: tell who wants to know. */
 static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo)
 {
-	const struct zrtt_packet *p = &q->seen.p;
 	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
-	const u8 *addr = q->seen.data + p->ip_off +
-			 (p->version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
-	u32 len = p->version == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-	u32 pair;
+	bool ahead = q->params.line.kind == ZRTT_LINE_AHEAD;
+	const u8 *addr;
+	u32 pair, len;
 
+	if (!echo->answered && !ahead)
+		return;
+	addr = zrtt_addresses(&q->seen, &len);
 	echo->answer.host = jhash(addr, len, q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
 	spin_lock(&inbox->lock);
@@ -241,7 +246,7 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo)
 		zrtt_line_answer(&inbox->answers, pair, &echo->answer);
 		inbox->answers.other_q8 = q->hidden.line.used_q8;
 	}
-	if (q->params.line.kind == ZRTT_LINE_AHEAD) {
+	if (ahead) {
 		zrtt_line_answer(&q->hidden.answers, pair, &echo->answer);
 		q->hidden.answers.other_q8 = echo->answered ? inbox->used_q8 : 0;
 	}

@@ -47,13 +47,13 @@ static inline u32 zrtt_name_addr_bytes(const struct zrtt_name *name)
 static inline void zrtt_name_set(struct zrtt_name *name, u32 tag,
 				 const struct zrtt_packet *p, const u8 *data)
 {
-	const u8 *ip = data + p->ip_off;
+	const u8 *ip;
 	u32 len;
 
 	*name = (struct zrtt_name) { .tag = tag, .version = p->version };
 	if (!p->version)
 		return;
-	ip += p->version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES;
+	ip = data + zrtt_packet_addresses(p);
 	len = zrtt_name_addr_bytes(name);
 	__builtin_memcpy(name->source, ip, len);
 	__builtin_memcpy(name->dest, ip + len, len);

@@ -137,6 +137,12 @@ struct zrtt_packet {
 	u32 tsecr;
 };
 
+/* Offset of a packet's addresses, the source's first; its @version is not 0. */
+static inline u32 zrtt_packet_addresses(const struct zrtt_packet *p)
+{
+	return p->ip_off + (p->version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+}
+
 /**
  * struct zrtt_bytes - the bytes of a packet that may be read
  * @data: the first of them
