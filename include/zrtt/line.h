@@ -24,42 +24,54 @@
 #define ZRTT_LINE_MARK_US	8000	/* from one to the next, at least */
 
 /* From one decision to the next, at least and, if answers are few, at most. */
-#define ZRTT_LINE_EPOCH_US	50000
-#define ZRTT_LINE_EPOCH_MAX_US	200000
+#define ZRTT_LINE_EPOCH_US	25000
+#define ZRTT_LINE_EPOCH_MAX_US	100000
 
 /* What was measured before counts as much as what is, over this time. */
 #define ZRTT_LINE_SMOOTH_US	100000
 
-/* An excess above this and the time of two packets is a queue. */
+/* An excess above this and the time of three packets is a queue. */
 #define ZRTT_LINE_QUEUE_US	4000
+#define ZRTT_LINE_QUEUE_PACKETS	3
 #define ZRTT_LINE_PACKET	1514	/* bytes */
 
-/* Every other ACK waits for a second packet. All of these do not. */
-#define ZRTT_LINE_ANSWERS	4
+/* Every other ACK waits for a second packet, but it is seldom that all of these do. */
+#define ZRTT_LINE_ANSWERS	2
+
+/* An answer counts for so long, unless a later one of that pair comes. A path with a queue of its
+ * own, which may be the only one that answers in an epoch, is not to be taken for the line.
+ */
+#define ZRTT_LINE_KEEP_US	1000000
 
 /* An excess that stays for a window though the rate was lowered is no queue: the path has
  * become longer. The queue would be gone in that time.
  */
 #define ZRTT_LINE_WINDOW_US	(1U << 23)
 
-/* A queue is to be gone in about this and twice the time of the path: a loop with that delay
- * does not swing.
+/* A queue is to be gone in about this. It is that of now, by what was sent since the latest
+ * answer, so the path's delay does not make the rate swing.
  */
-#define ZRTT_LINE_DRAIN_US	200000
+#define ZRTT_LINE_DRAIN_US	150000
 
 /* Who sends for that long without an answer has no timestamps. */
 #define ZRTT_LINE_BLIND_US	2000000
 
-/* The rate grows by 2^-10 in an epoch, 2 % in a second. The step is doubled after each five
- * epochs in which the line was full and had no queue, up to 2^-4.
+/* The rate grows by 2^-11 in an epoch, 2 % in a second. The step is doubled after each eight
+ * epochs in which the line was full and had no queue, up to 2^-3. It is not more than 2^-2 above
+ * what was seen to pass: that is as old as an answer.
  */
-#define ZRTT_LINE_GROW_MIN	10
-#define ZRTT_LINE_GROW_MAX	4
-#define ZRTT_LINE_GROW_EPOCHS	5
+#define ZRTT_LINE_GROW_MIN	11
+#define ZRTT_LINE_GROW_MAX	3
+#define ZRTT_LINE_GROW_EPOCHS	8
+#define ZRTT_LINE_GROW_AHEAD	2
 
-/* Where the line was faster lately, in about 2^6 epochs, 3 s, it may be so again: from 2^-6 on. */
-#define ZRTT_LINE_GROW_BACK	6
-#define ZRTT_LINE_LATELY_SHIFT	6
+/* A line whose rate changed lately, in about 2^7 epochs, 3 s, will do so again: for each 12/256
+ * of the largest rate that the least was below it, the first step is doubled. Two of them are
+ * noise.
+ */
+#define ZRTT_LINE_LATELY_SHIFT	7
+#define ZRTT_LINE_SWING_Q8	12
+#define ZRTT_LINE_SWING_NOISE	2
 
 #define ZRTT_LINE_RATE_MIN	16000ULL	/* bytes per second, if the user says nothing: 128 kbit/s */
 #define ZRTT_LINE_RATE_MAX	1250000000ULL	/* the same: 10 Gbit/s */
@@ -146,7 +158,9 @@ struct zrtt_line_mark {
  * struct zrtt_line - the line
  * @rate: what the shaper lets pass, bytes per second
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
- * @lately: the largest rate of the last seconds, or what is left of it
+ * @lately: the largest of them in the last seconds, or what is left of it
+ * @least: the same of the least
+ * @passed: what passed while there was no queue last, bytes per second, 0 = unknown
  * @state: enum zrtt_line_state
  * @excess_us: of the last two epochs with answers, the lower one, above @floor_us
  * @latest_us: the same of the last one alone
@@ -160,7 +174,8 @@ struct zrtt_line_mark {
  * @used_q8: what is sent, as a part of the rate, 256 is 1; what was more falls slowly
  * @step: the rate grows by 2^-@step
  * @steps: epochs for which it has been that
- * @point: when a probe was through the line, and what had been sent before it
+ * @latest: when the latest probe was through the line, and what had been sent before it
+ * @point: the same of one that the line is measured from
  * @pointed: @point is one
  * @point_queued: there was a queue then
  * @marks: what was sent when
@@ -172,6 +187,8 @@ struct zrtt_line {
 	u64 rate;
 	u64 measured;
 	u64 lately;
+	u64 least;
+	u64 passed;
 	u32 state;
 	u32 excess_us;
 	u32 latest_us;
@@ -187,6 +204,7 @@ struct zrtt_line {
 	u8 steps;
 	bool pointed;
 	bool point_queued;
+	struct zrtt_line_mark latest;
 	struct zrtt_line_mark point;
 	struct zrtt_line_mark marks[ZRTT_LINE_MARKS];
 	u32 head;
@@ -365,11 +383,20 @@ static inline u64 zrtt_line_least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* From one point to the next, at least: the longer the queue, the less its answers agree. */
+/* An excess above this many microseconds is a queue. */
+static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
+{
+	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET *
+						   1000000ULL, line->rate);
+}
+
+/* From one point to the next, at least: few packets say little, and the longer the queue, the
+ * less its answers agree.
+ */
 static inline u32 zrtt_line_span_us(const struct zrtt_line *line)
 {
-	return ZRTT_LINE_EPOCH_US / 2 +
-	       (u32)zrtt_line_least(line->excess_us / 2, 2 * ZRTT_LINE_EPOCH_US);
+	return ZRTT_LINE_EPOCH_US / 2 + 3 * zrtt_line_queue_us(line) +
+	       (u32)zrtt_line_least(line->excess_us / 2, 4 * ZRTT_LINE_EPOCH_US);
 }
 
 /* Measure the line: what passed since the last point, by the time it took. The line was busy
@@ -387,6 +414,7 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 		return;
 	rate = div_u64(bytes * 1000000ULL, span_us);
 	if (!queue) {
+		line->passed = rate;
 		rate = zrtt_line_least(rate, line->rate);
 		if (!line->point_queued && line->measured && line->measured < rate)
 			line->measured = rate;
@@ -410,34 +438,63 @@ static inline void zrtt_line_point(struct zrtt_line *line, struct zrtt_line_mark
 	line->point_queued = queued;
 }
 
-/* An excess above this many microseconds is a queue. */
-static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
+/* What waits on the line now, in microseconds: what was sent behind the latest probe, less what
+ * the line has sent since.
+ */
+static inline u32 zrtt_line_waits(const struct zrtt_line *line,
+				  const struct zrtt_line_params *params, u32 bytes, u32 now_us)
 {
-	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(2 * ZRTT_LINE_PACKET * 1000000ULL, line->rate);
+	u32 age_us = now_us - line->latest.us;
+	u64 sent = bytes - line->latest.bytes;
+	u64 waits_us;
+
+	if ((s32)age_us < 0 || (s32)(u32)sent < 0)
+		return line->excess_us;
+	if (params->kind == ZRTT_LINE_AHEAD)
+		sent = line->rate * age_us / 1000000;
+	waits_us = div64_u64(sent * 1000000, line->measured);
+	if (params->kind == ZRTT_LINE_AHEAD)
+		waits_us += line->excess_us;
+	return (u32)zrtt_line_least(waits_us - zrtt_line_least(waits_us, age_us),
+				    ZRTT_LINE_BLIND_US);
+}
+
+/* The first step after a queue, by how much the rate of the line changed lately. */
+static inline u8 zrtt_line_step(const struct zrtt_line *line)
+{
+	u64 swing = line->lately - zrtt_line_least(line->lately, line->least);
+	u32 steps = line->lately ? (u32)div64_u64(swing * 256 / ZRTT_LINE_SWING_Q8, line->lately) : 0;
+
+	steps -= zrtt_line_least(steps, ZRTT_LINE_SWING_NOISE);
+	return ZRTT_LINE_GROW_MIN -
+	       (u8)zrtt_line_least(steps, ZRTT_LINE_GROW_MIN - ZRTT_LINE_GROW_MAX);
 }
 
 /* There is a queue on the line: empty it. */
-static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_line_params *params)
+static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_line_params *params,
+				   u32 bytes, u32 now_us)
 {
-	u64 drain_us = ZRTT_LINE_DRAIN_US + 2ULL * line->path_us;
-	u64 surplus_us = line->excess_us;
+	u64 surplus_us;
 
 	line->state = ZRTT_LINE_QUEUE;
-	line->step = line->rate < line->lately / 4 * 3 ? ZRTT_LINE_GROW_BACK : ZRTT_LINE_GROW_MIN;
+	line->step = zrtt_line_step(line);
 	line->steps = 0;
 	if (!line->measured)
 		return false;
+	surplus_us = zrtt_line_waits(line, params, bytes, now_us);
 	surplus_us -= zrtt_line_least(surplus_us, zrtt_line_queue_us(line) / 2);
-	surplus_us = zrtt_line_least(surplus_us, drain_us * 3 / 4);
-	return zrtt_line_set(line, params,
-			     line->measured - div64_u64(line->measured * surplus_us, drain_us));
+	surplus_us = zrtt_line_least(surplus_us, ZRTT_LINE_DRAIN_US * 3 / 4);
+	return zrtt_line_set(line, params, line->measured -
+			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
 /* The line is full and has no queue, for an epoch of @span_us. */
 static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  u32 span_us)
 {
+	u64 most = line->passed + (line->passed >> ZRTT_LINE_GROW_AHEAD);
 	u32 epochs = span_us / ZRTT_LINE_EPOCH_US;
+	u64 rate = line->rate;
 
 	line->state = ZRTT_LINE_GROW;
 	line->steps += epochs;
@@ -445,25 +502,37 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 		line->step--;
 		line->steps = 0;
 	}
-	return zrtt_line_set(line, params, line->rate + (line->rate * epochs >> line->step));
+	rate += rate * epochs >> line->step;
+	if (line->passed && rate > most)
+		rate = line->rate > most ? line->rate : most;
+	return zrtt_line_set(line, params, rate);
 }
 
-/* An epoch of @span_us without an answer: what the line has not sent to us it has sent of its
- * queue.
- */
+/* An epoch without an answer. Who had a queue and is silent for long has the line as it was. */
 static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line_params *params,
-				  bool full, u32 span_us, u32 now_us)
+				  bool full, u32 bytes, u32 now_us)
 {
-	u64 gone_us;
+	bool queue = line->state == ZRTT_LINE_QUEUE && line->measured;
 
-	if (full && now_us - line->answered_us > ZRTT_LINE_BLIND_US)
+	if (now_us - line->answered_us <= ZRTT_LINE_BLIND_US)
+		return queue && zrtt_line_lower(line, params, bytes, now_us);
+	if (full)
 		line->state = ZRTT_LINE_BLIND;
-	if (line->state != ZRTT_LINE_QUEUE || line->rate >= line->measured)
-		return false;
-	gone_us = div64_u64((line->measured - line->rate) *
-			    zrtt_line_least(span_us, ZRTT_LINE_BLIND_US), line->measured);
-	line->excess_us -= (u32)zrtt_line_least(line->excess_us, gone_us);
-	return zrtt_line_lower(line, params);
+	else if (queue)
+		line->state = ZRTT_LINE_HOLD;
+	return queue && zrtt_line_set(line, params, line->measured);
+}
+
+/* Forget the answers that came too long ago. Those of this epoch count only if one is left. */
+static inline void zrtt_line_forget(struct zrtt_line_answers *answers, u32 now_us)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LINE_PAIRS; i++)
+		if (now_us - answers->of[i].left_us - answers->of[i].gap_us > ZRTT_LINE_KEEP_US)
+			answers->from &= ~(1U << i);
+	if (!answers->from)
+		answers->count = 0;
 }
 
 /* What the answers of an epoch say of the line. Return: when its probe was through, and what
@@ -481,7 +550,6 @@ static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
 	line->latest_us = excess_us;
 	line->path_us = answer.gap_us - (u32)zrtt_line_least(answer.gap_us, excess_us);
 	line->answered_us = now_us;
-	answers->from = 0;
 	answers->count = 0;
 	answers->other_q8 = 0;
 	if (params->kind == ZRTT_LINE_AHEAD)
@@ -530,19 +598,24 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	zrtt_line_use(line, sent);
 	line->epoch_us = now_us;
 	line->epoch_bytes = bytes;
-	if (!answers->from)
-		return zrtt_line_wait(line, params, full, span_us, now_us);
+	zrtt_line_forget(answers, now_us);
+	if (!answers->count)
+		return zrtt_line_wait(line, params, full, bytes, now_us);
 
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
+	line->latest = through;
 	queue = line->excess_us > zrtt_line_queue_us(line);
 	zrtt_line_measure(line, through, queue);
 	zrtt_line_point(line, through, queue);
 	line->lately -= line->lately >> ZRTT_LINE_LATELY_SHIFT;
 	if (line->lately < line->measured)
 		line->lately = line->measured;
+	if (!line->least || line->least > line->measured)
+		line->least = line->measured;
+	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	/* a way there and back has the queues of both directions: whose is it? */
 	if (queue && other_q8 <= 2 * line->used_q8)
-		return zrtt_line_lower(line, params);
+		return zrtt_line_lower(line, params, bytes, now_us);
 	if (!queue && full)
 		return zrtt_line_grow(line, params, span_us);
 	if (line->state != ZRTT_LINE_START)

@@ -43,6 +43,7 @@ static void check_line(const struct fuzzed *f)
 	expect(line->step >= ZRTT_LINE_GROW_MAX && line->step <= ZRTT_LINE_GROW_MIN,
 	       "grows by more or less than it may");
 	expect(line->head < ZRTT_LINE_MARKS, "a mark beyond its ring");
+	expect(line->least <= line->lately, "the least is not the least");
 }
 
 static void draw_answers(struct draw *d, struct fuzzed *f)
@@ -53,11 +54,11 @@ static void draw_answers(struct draw *d, struct fuzzed *f)
 
 	for (i = 0; i < n; i++) {
 		struct zrtt_line_answer answer = {
-			.left_us = f->now_us - draw_between(d, 0, 4000000),
 			.gap_us = draw_between(d, 0, 4000000),
 			.host = draw_index(d, 4),
 		};
 
+		answer.left_us = f->now_us - answer.gap_us - draw_between(d, 0, 4000000);
 		answer.excess_us = draw_between(d, 0, answer.gap_us);
 		zrtt_line_answer(&f->answers, draw_index(d, 256), &answer);
 	}
@@ -87,10 +88,23 @@ static void check_marks(const struct draw *d, const struct fuzzed *f)
 		expect((s32)(before->bytes - bytes) >= 0, "sent sooner than it was");
 }
 
+/* An epoch has ended: what is kept of its answers is not old, and none counts as new. */
+static void check_kept(const struct fuzzed *f)
+{
+	const struct zrtt_line_answer *of = f->answers.of;
+	u32 i;
+
+	expect(!f->answers.count, "goes on with old answers");
+	for (i = 0; i < ZRTT_LINE_PAIRS; i++)
+		expect(!(f->answers.from >> i & 1) ||
+		       f->now_us - of[i].left_us - of[i].gap_us <= ZRTT_LINE_KEEP_US,
+		       "keeps what is old");
+}
+
 static void update(struct fuzzed *f)
 {
 	struct zrtt_line before = f->line;
-	bool any = f->answers.from;
+	bool any = f->answers.count;
 	bool changed = zrtt_line_update(&f->line, &f->params, &f->answers, f->bytes, f->now_us);
 	bool ended = f->line.epoch_us != before.epoch_us;
 
@@ -100,9 +114,9 @@ static void update(struct fuzzed *f)
 	       "does not count it");
 	expect(!changed || ended || f->now_us == before.epoch_us, "changed within an epoch");
 	if (ended)
-		expect(!f->answers.from, "goes on with old answers");
+		check_kept(f);
 	if (changed && !any)
-		expect(f->line.state == ZRTT_LINE_QUEUE && before.measured,
+		expect(before.state == ZRTT_LINE_QUEUE && before.measured,
 		       "changed without an answer");
 	if (changed && f->line.state == ZRTT_LINE_GROW)
 		expect(f->line.rate > before.rate, "grew to less");

@@ -230,6 +230,31 @@ static void test_line_that_falls_and_rises(void **state)
 	}
 }
 
+/* One whose rate doubles or halves in 200 ms, or stays: that it does so is learnt. */
+static void test_line_that_always_changes(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 10 * MBIT, 40000);
+	double might = 0, before = 0, waited = 0;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 300; i++) {
+		if (i == 50)
+			before = w->sent;
+		run(w, S / 5);
+		if (i >= 50) {
+			might += w->rate / 5.0;
+			waited += w->queue / w->rate / 250;
+		}
+		w->rate *= unit_between(&w->random, 0, 1) ? 2 : 1;
+		w->rate /= unit_between(&w->random, 0, 1) ? 2 : 1;
+		w->rate = fmin(fmax(w->rate, 2 * MBIT), 40 * MBIT);
+	}
+	assert_true((w->sent - before) / might >= 0.8);
+	assert_true(waited <= 0.1);
+	free(w);
+}
+
 static void test_idle_line_is_remembered(void **state)
 {
 	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
@@ -371,6 +396,73 @@ static void test_queue_of_the_other_direction_is_not_followed(void **state)
 	assert_true(line.rate < 2 * MBIT);
 }
 
+/* Two paths of one host: one that answers seldom, and one with a queue of its own. */
+static void test_seldom_answers_are_kept(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT };
+	struct zrtt_line_answers answers = {};
+	struct zrtt_line_answer answer;
+	struct zrtt_line line;
+	u32 bytes = 0, now_us = 0, i;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, 0);
+	for (i = 0; i < 10 * S / TICK_US; i++) {
+		now_us += TICK_US;
+		bytes += MBIT * TICK_US / 1000000;
+		if (i % (ZRTT_LINE_KEEP_US / 2 / TICK_US) == 0 && i < 8 * S / TICK_US) {
+			answer = (struct zrtt_line_answer) { now_us - 20000, 20000, 0, 7 };
+			zrtt_line_answer(&answers, 1, &answer);
+		}
+		answer = (struct zrtt_line_answer) { now_us - 400000, 400000, 300000, 7 };
+		answer.excess_us = i < 50 ? 0 : 300000;
+		zrtt_line_answer(&answers, 2, &answer);
+		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+		if (i < 8 * S / TICK_US)
+			assert_int_equal(line.rate, 20 * MBIT);
+	}
+	/* it is the line's, if nobody else answers */
+	assert_true(line.rate < 2 * MBIT);
+}
+
+/* What was sent since the latest answer waits, but for what the line has sent since. */
+static void test_queue_is_that_of_now(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
+	struct zrtt_line line;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, START_US);
+	line.measured = 8 * MBIT;	/* a byte in a microsecond */
+	line.excess_us = 77;
+	line.latest = (struct zrtt_line_mark) { START_US, ~0U - 999 };
+	assert_int_equal(zrtt_line_waits(&line, &params, 49000, START_US + 30000), 20000);
+	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US + 30000), 0);
+	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US - 1), 77);
+	/* before the queue it is what is let pass that counts */
+	params.kind = ZRTT_LINE_AHEAD;
+	line.rate = 4 * MBIT;
+	line.excess_us = 20000;
+	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US + 30000), 5000);
+}
+
+/* Who had a queue and is silent has the line as it was measured. */
+static void test_silence_ends_a_queue(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	run(w, 10 * S);
+	w->rate = 10 * MBIT;
+	while (w->line.state != ZRTT_LINE_QUEUE || w->line.measured > 11 * MBIT)
+		run(w, STEP_US);
+	w->silent = true;
+	run(w, 3 * S);
+	assert_int_equal(w->line.state, ZRTT_LINE_BLIND);
+	assert_int_equal(w->line.rate, w->line.measured);
+	free(w);
+}
+
 static struct zrtt_line_answer answer_of(u32 left_us, u32 excess_us, u32 host)
 {
 	return (struct zrtt_line_answer) { left_us, 10000 + excess_us, excess_us, host };
@@ -454,6 +546,7 @@ int main(void)
 		cmocka_unit_test(test_line_is_found_and_kept),
 		cmocka_unit_test(test_line_before_the_queue_is_found),
 		cmocka_unit_test(test_line_that_falls_and_rises),
+		cmocka_unit_test(test_line_that_always_changes),
 		cmocka_unit_test(test_idle_line_is_remembered),
 		cmocka_unit_test(test_rate_is_within_bounds),
 		cmocka_unit_test(test_without_answers_the_rate_stays),
@@ -462,6 +555,9 @@ int main(void)
 		cmocka_unit_test(test_queue_of_the_other_direction_is_not_followed),
 		cmocka_unit_test(test_ack_that_waited_is_not_a_queue),
 		cmocka_unit_test(test_longer_path_is_learnt),
+		cmocka_unit_test(test_seldom_answers_are_kept),
+		cmocka_unit_test(test_queue_is_that_of_now),
+		cmocka_unit_test(test_silence_ends_a_queue),
 		cmocka_unit_test(test_hosts_have_one_voice_each),
 		cmocka_unit_test(test_later_probes_count),
 		cmocka_unit_test(test_bytes_are_known_for_some_time),
