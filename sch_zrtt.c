@@ -27,6 +27,7 @@
 #include "qdisc/queue.h"
 #include "qdisc/line.h"
 #include "qdisc/peers.h"
+#include "qdisc/shape.h"
 #include "qdisc/config.h"
 #include "qdisc/stats.h"
 
@@ -42,7 +43,7 @@
 /* An epoch has ended: what left the queue in it says what the queue may hold, and how
  * long a reading of the clock is good for.
  */
-static void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
+static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	u64 bytes = u64_stats_read(&sch->bstats.bytes);
@@ -89,6 +90,7 @@ static noinline void zrtt_enqueue_clock(struct Qdisc *sch)
 	q->clock.ns = zrtt_run_clock(sch);
 	q->clock.jiffies = (u32)jiffies;
 	q->clock.until = zrtt_moved(sch, q);
+	q->clock.late = zrtt_lanes_late(sch, q->clock.ns);
 	if (qdisc_qlen(sch))
 		q->clock.until += q->clock.share;
 	else
@@ -103,6 +105,18 @@ static void zrtt_dequeue_clock_soon(struct zrtt_sched_data *q)
 
 /* Enqueue */
 
+/* What zrtt_dissect() leaves out, as few parameters ask for it. */
+static noinline void zrtt_look_closer(struct zrtt_sched_data *q, const struct sk_buff *skb,
+				      u32 segs)
+{
+	if (q->params.line.kind == ZRTT_LINE_AHEAD)
+		zrtt_count_from_line(q, skb, segs);
+	if (q->params.mark_mask)
+		zrtt_note_mark(q, skb);
+	if (q->vars.table.members)
+		zrtt_dissect_host(q, skb);
+}
+
 static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 				struct sk_buff **to_free, enum zrtt_lane lane,
 				u32 segs)
@@ -115,7 +129,7 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 }
 
-/* Queue a packet in a lane before bulk: there is nothing to mark it by yet. */
+/* Queue a packet in any lane before bulk: there is nothing to mark it by yet. */
 static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free, enum zrtt_lane lane,
 				       struct zrtt_flow *flow, u32 segs)
@@ -142,6 +156,20 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	return NET_XMIT_SUCCESS;
 }
 
+/* The same of thin and sparse, and quick if the packet stays as it is and fits in. */
+static __always_inline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
+					       struct sk_buff **to_free, enum zrtt_lane lane,
+					       struct zrtt_flow *flow, u32 segs)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (unlikely(q->names_or_strip || zrtt_full(q, skb->truesize)))
+		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
+	zrtt_idle_end(&q->vars);
+	zrtt_push(skb, sch, lane, flow, segs, q->clock.ns);
+	return NET_XMIT_SUCCESS;
+}
+
 /* Queue a packet that stands for @segs of them. */
 static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free, u32 segs)
@@ -157,12 +185,10 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	    q->clock.jiffies != (u32)jiffies)
 		zrtt_enqueue_clock(sch);
 	q->stats.packets_in += segs;
-	if (unlikely(q->params.line.kind == ZRTT_LINE_AHEAD))
-		zrtt_count_from_line(q, skb, segs);
 
 	zrtt_dissect(q, skb, segs);
-	if (unlikely(q->vars.table.members))
-		zrtt_dissect_host(q, skb);
+	if (unlikely(q->looks_closer))
+		zrtt_look_closer(q, skb, segs);
 	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->clock.ns);
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, skb, flow);
@@ -172,8 +198,12 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			    q->clock.ns);
 	if (unlikely(flow->l4s))
 		lane = zrtt_l4s_lane(sch, flow, lane);
-	if (unlikely(zrtt_may_wait(sch, lane)))
+	if (lane != ZRTT_LANE_BULK && unlikely(zrtt_may_wait(q, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
+	if (lane == ZRTT_LANE_SPARSE)
+		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_SPARSE, flow, segs);
+	if (lane == ZRTT_LANE_THIN)
+		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_THIN, flow, segs);
 	if (lane != ZRTT_LANE_BULK)
 		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
 	if (unlikely(zrtt_full(q, skb->truesize)))
@@ -245,32 +275,6 @@ static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 
 /* Dequeue */
 
-/* May the packet that is next leave? If not, the device asks again in time; if so, the
- * link behind is busy with it from now on.
- */
-static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct sk_buff *skb = zrtt_head(sch, zrtt_next_lane(sch));
-	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u32 bytes;
-
-	bytes = zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb),
-				  max(skb_network_offset(skb), 0), cb->segs);
-	if (q->together.on &&
-	    zrtt_split_due(&q->shaper, &q->link, bytes, q->together.split_ns, now_ns))
-		zrtt_split(q, bytes, now_ns);
-	if (!zrtt_shaper_ready(&q->shaper, now_ns)) {
-		qdisc_qstats_overlimit(sch);
-		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
-		return false;
-	}
-	zrtt_shaper_leave(&q->link, &q->shaper, bytes, cb->enqueue_ns, now_ns);
-	q->together.sent_bytes += bytes;
-	zrtt_count_to_line(q, bytes);
-	return true;
-}
-
 /*
  * What dequeue does by the clock, once per jiffy: arrivals read it anyway, and
  * departures need it in finer steps for the few packets that begin a timing, and for
@@ -303,7 +307,6 @@ static noinline void zrtt_ran_empty(struct Qdisc *sch)
 static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	enum zrtt_lane lane;
 	struct sk_buff *skb;
 
 	if (!zrtt_any_queued(sch))
@@ -311,14 +314,7 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	if (q->dequeue_jiffies != (u32)jiffies && !zrtt_dequeue_clock(sch))
 		return NULL;
 
-	lane = zrtt_next_lane(sch);
-	skb = zrtt_pull(sch, lane);
-	if (lane == ZRTT_LANE_BULK)
-		zrtt_count_bulk(sch, qdisc_pkt_len(skb));
-	else if (lane == ZRTT_LANE_L4S)
-		zrtt_count_l4s(sch, skb);
-	else
-		zrtt_count_sparse(sch, lane, skb);
+	skb = zrtt_send_next(sch);
 	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());
@@ -341,6 +337,8 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->wanted.quic = q->params.quic;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
+	q->looks_closer = q->params.line.kind == ZRTT_LINE_AHEAD || q->params.mark_mask ||
+			  q->vars.table.members;
 	q->link = q->params.shaper;
 	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);

@@ -127,10 +127,13 @@ static __always_inline void zrtt_dissect(struct zrtt_sched_data *q, struct sk_bu
 	pkt->seq_high = zrtt_tcp_seq_high(p, q->seen.data);
 	if (unlikely(p->tcp_flags & q->handshake_flag))
 		zrtt_note_syn(q, cb);
-	if (unlikely(q->params.mark_mask)) {
-		zrtt_clear_rtt_info(pkt);
-		pkt->mark_us = zrtt_mark_to_us(&q->params, skb->mark);
-	}
+}
+
+/* The packet's mark is an RTT. */
+static void zrtt_note_mark(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	zrtt_clear_rtt_info(&q->seen.pkt);
+	q->seen.pkt.mark_us = zrtt_mark_to_us(&q->params, skb->mark);
 }
 
 /* Note the flow's addresses, unless they are known. */

@@ -135,7 +135,7 @@ static void zrtt_weigh(struct zrtt_sched_data *q, const struct sk_buff *skb)
  * change while the flow goes on, addresses do not: those of a flow that is known are not
  * looked at again.
  */
-static noinline void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *skb)
+static void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *skb)
 {
 	const struct zrtt_params *params = &q->params;
 	struct zrtt_arrival *pkt = &q->seen.pkt;

@@ -48,10 +48,10 @@ static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
 	return lane == ZRTT_LANE_BULK ? &sch->q : &q->sparse.lanes[lane];
 }
 
-/* Packets in the lanes of sparse flows, or in the low-latency lane if @lane is that one. */
-static __always_inline u32 *zrtt_backlog(struct zrtt_sched_data *q, enum zrtt_lane lane)
+/* Packets in the lanes of sparse flows. */
+static u32 zrtt_sparse_backlog(const struct zrtt_sched_data *q)
 {
-	return lane == ZRTT_LANE_L4S ? &q->l4s.backlog_pkts : &q->sparse.backlog_pkts;
+	return q->ahead_pkts - q->l4s.backlog_pkts;
 }
 
 /* What a packet of @flow that joins the returning lane waits for. */
@@ -80,9 +80,11 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 		zrtt_wait_below(&q->vars.table, cb, flow);
 	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane != ZRTT_LANE_BULK) {
-		*zrtt_backlog(q, lane) += segs;
+		q->ahead_pkts += segs;
 		sch->q.qlen++;
 	}
+	if (unlikely(lane == ZRTT_LANE_L4S))
+		q->l4s.backlog_pkts += segs;
 	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
 	qdisc_qstats_backlog_inc(sch, skb);
 }
@@ -94,7 +96,7 @@ static bool zrtt_any_queued(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return sch->q.head || q->sparse.backlog_pkts || q->l4s.backlog_pkts;
+	return q->backlog_pkts;
 }
 
 /* Packets in a lane, GSO packets counted as one. */
@@ -211,7 +213,7 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (likely(!(q->sparse.backlog_pkts | q->l4s.backlog_pkts)))
+	if (likely(!q->ahead_pkts))
 		return ZRTT_LANE_BULK;
 	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) || q->l4s.backlog_pkts ||
 		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
@@ -224,20 +226,23 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 {
 	struct sk_buff *skb = __qdisc_dequeue_head(zrtt_lane_list(sch, lane));
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	u32 segs = zrtt_cb(skb)->segs;
 
 	q->vars.table.lanes[lane].out++;
 	if (lane != ZRTT_LANE_BULK) {
-		*zrtt_backlog(q, lane) -= zrtt_cb(skb)->segs;
+		q->ahead_pkts -= segs;
 		sch->q.qlen--;
 	}
+	if (unlikely(lane == ZRTT_LANE_L4S))
+		q->l4s.backlog_pkts -= segs;
 	qdisc_qstats_backlog_dec(sch, skb);
-	q->backlog_pkts -= zrtt_cb(skb)->segs;
+	q->backlog_pkts -= segs;
 	q->memory -= skb->truesize;
 	return skb;
 }
 
 /* How long did a packet wait that leaves for the link? Microseconds. */
-static u32 zrtt_sojourn_us(const struct zrtt_skb_cb *cb)
+static noinline u32 zrtt_sojourn_us(const struct zrtt_skb_cb *cb)
 {
 	u32 most_us = ZRTT_SOJOURN_MAX_US;
 
@@ -259,8 +264,8 @@ static bool zrtt_others_wait(struct Qdisc *sch)
 }
 
 /* A sparse packet leaves for the link. */
-static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
-				       const struct sk_buff *skb)
+static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
+					      const struct sk_buff *skb)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
@@ -271,7 +276,7 @@ static noinline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
 		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 	q->sparse.pkts += cb->segs;
 	q->sparse.bytes += bytes;
-	if (!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE))
+	if (unlikely(!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE)))
 		zrtt_sample(&q->sparse.delay_q8, zrtt_sojourn_us(cb));
 }
 
@@ -325,6 +330,34 @@ static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes)
 		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 }
 
+/* Take the head of a lane, which leaves for the link. */
+static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_lane lane)
+{
+	struct sk_buff *skb = zrtt_pull(sch, lane);
+
+	if (lane == ZRTT_LANE_BULK)
+		zrtt_count_bulk(sch, qdisc_pkt_len(skb));
+	else if (lane == ZRTT_LANE_L4S)
+		zrtt_count_l4s(sch, skb);
+	else
+		zrtt_count_sparse(sch, lane, skb);
+	return skb;
+}
+
+/* The same of the lane that is next. The usual ones are named, for the compiler. */
+static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
+{
+	enum zrtt_lane lane = zrtt_next_lane(sch);
+
+	if (lane == ZRTT_LANE_BULK)
+		return zrtt_send(sch, ZRTT_LANE_BULK);
+	if (lane == ZRTT_LANE_SPARSE)
+		return zrtt_send(sch, ZRTT_LANE_SPARSE);
+	if (lane == ZRTT_LANE_THIN)
+		return zrtt_send(sch, ZRTT_LANE_THIN);
+	return zrtt_send(sch, lane);
+}
+
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
 static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
@@ -347,23 +380,39 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 							      lanes->ahead);
 }
 
-/* Is the lane of a packet one that zrtt_admit() is to look at? */
-static bool zrtt_may_wait(struct Qdisc *sch, enum zrtt_lane lane)
+/* Has the head of @lane waited for more than half of the target? */
+static bool zrtt_lane_late(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
-	return lane != ZRTT_LANE_BULK && lane != ZRTT_LANE_L4S &&
-	       (lane == ZRTT_LANE_RETURNING || zrtt_lane_leads(sch, lane));
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return zrtt_head_age_ns(sch, lane, now_ns) >
+	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 }
 
-/* Does @lane, which leads, wait? For half of the target, and not for a few packets of a
- * slow link.
+/* Is thin or sparse late? If not, neither is until the clock is read again, as later heads
+ * came later.
+ */
+static bool zrtt_lanes_late(struct Qdisc *sch, u64 now_ns)
+{
+	return zrtt_lane_late(sch, ZRTT_LANE_THIN, now_ns) ||
+	       zrtt_lane_late(sch, ZRTT_LANE_SPARSE, now_ns);
+}
+
+/* Is @lane, before bulk, one that zrtt_admit() is to look at? */
+static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
+{
+	return lane == ZRTT_LANE_RETURNING || q->clock.late;
+}
+
+/* Does @lane, thin or sparse, wait? It does if it leads and is late, and that not for a few
+ * packets of a slow link.
  */
 static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	return zrtt_lane_packets(q, lane) > ZRTT_TARGET_PKTS &&
-	       zrtt_head_age_ns(sch, lane, now_ns) >
-	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
+	       zrtt_lane_late(sch, lane, now_ns) && zrtt_lane_leads(sch, lane);
 }
 
 /* The lane of a packet of @flow that is not to join bulk, if zrtt_may_wait(). Where its lane
@@ -381,7 +430,7 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	if (lane == ZRTT_LANE_RETURNING)
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (likely(!zrtt_lane_waits(sch, lane, now_ns)))
+	if (lane == ZRTT_LANE_L4S || likely(!zrtt_lane_waits(sch, lane, now_ns)))
 		return lane;
 	if (flow->live || !zrtt_others_wait(sch) ||
 	    zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))
@@ -397,12 +446,13 @@ static noinline enum zrtt_lane zrtt_host_lane(struct Qdisc *sch, const struct zr
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;
-	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, bytes,
+	const struct zrtt_member *m = zrtt_flow_member(table, flow);
+	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, m->due, bytes,
 						q->clock.ns);
 
 	return lane != ZRTT_LANE_BULK &&
-	       zrtt_host_exceeds(&q->vars.hosts, zrtt_flow_member(table, flow),
-				 q->seen.pkt.host_bytes) ? ZRTT_LANE_BULK : lane;
+	       zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes) ?
+	       ZRTT_LANE_BULK : lane;
 }
 
 /* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
@@ -498,7 +548,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	q->stats.purged += q->backlog_pkts;
 	q->backlog_pkts = 0;
 	q->memory = 0;
-	q->sparse.backlog_pkts = 0;
+	q->ahead_pkts = 0;
 	q->l4s.backlog_pkts = 0;
 	for (lane = 0; lane < ZRTT_LANE_BULK; lane++)
 		__qdisc_reset_queue(&q->sparse.lanes[lane]);

@@ -41,12 +41,14 @@ struct zrtt_dissected {
  * @jiffies: the jiffy of that reading
  * @until: zrtt_moved() from which the clock is read again
  * @share: packets that may share a reading
+ * @late: by that reading, a packet of thin or sparse waits too long, see zrtt_lanes_late()
  */
 struct zrtt_clock {
 	u64 ns;
 	u32 jiffies;
 	u32 until;
 	u32 share;
+	bool late;
 };
 
 /**
@@ -68,7 +70,6 @@ struct zrtt_departures {
 /**
  * struct zrtt_sparse - sparse flows, packets counted with the segments of GSO packets
  * @lanes: all but bulk, by enum zrtt_lane
- * @backlog_pkts: packets in those of sparse flows
  * @pkts: those that left for the link
  * @bytes: bytes of these
  * @drops: packets dropped that were in it, or to join it
@@ -77,7 +78,6 @@ struct zrtt_departures {
  */
 struct zrtt_sparse {
 	struct qdisc_skb_head lanes[ZRTT_LANE_BULK];
-	u32 backlog_pkts;
 	u64 pkts;
 	u64 bytes;
 	u64 drops;
@@ -147,6 +147,7 @@ struct zrtt_hidden {
  * @key: of the flow hash
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
+ * @ahead_pkts: those of them that are in a lane before bulk
  * @limit: most of them, at the link's present rate
  * @memory: bytes of memory that they take
  * @trim: a limit was lowered below that, packets are to be dropped
@@ -156,6 +157,7 @@ struct zrtt_hidden {
  * @sent: what left the queue
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
+ * @looks_closer: zrtt_look_closer() is due for each packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave
@@ -176,6 +178,7 @@ struct zrtt_sched_data {
 	struct zrtt_hash_key key;
 	u32 rnd;
 	u32 backlog_pkts;
+	u32 ahead_pkts;
 	u32 limit;
 	u32 memory;
 	bool trim;
@@ -184,6 +187,7 @@ struct zrtt_sched_data {
 	struct zrtt_departures sent;
 	struct zrtt_wanted wanted;
 	bool names_or_strip;
+	bool looks_closer;
 	u8 handshake_flag;
 	struct zrtt_shaper_params link;
 	struct zrtt_shaper shaper;

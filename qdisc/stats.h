@@ -30,7 +30,7 @@ static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 		.packets = sparse->pkts,
 		.bytes = sparse->bytes,
 		.drops = sparse->drops,
-		.backlog_packets = sparse->backlog_pkts,
+		.backlog_packets = zrtt_sparse_backlog(q),
 		.delay_us = sparse->delay_q8 >> ZRTT_DELAY_FRAC,
 	};
 	lane[TC_ZRTT_LANE_L4S] = (struct tc_zrtt_lane_stats) {
@@ -47,8 +47,7 @@ static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 		.marks = stats->ecn_mark - l4s->marks,
 		.drops = stats->drop_mark + stats->drop_limit + stats->drop_late -
 			 sparse->drops - l4s->drops,
-		.backlog_packets = q->backlog_pkts - sparse->backlog_pkts -
-				   l4s->backlog_pkts,
+		.backlog_packets = q->backlog_pkts - q->ahead_pkts,
 		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
 	};
 }

@@ -123,7 +123,7 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 			  (f->epoch << ZRTT_Q16);
 
-	return f->bytes - ZRTT_LANE_BURST > zrtt_mul_q16(rate, elapsed_q16);
+	return f->bytes - ZRTT_LANE_BURST > ((u64)rate * elapsed_q16) >> ZRTT_Q16;
 }
 
 /* zrtt_lane_of() of a flow that is sparse up to @most bytes per epoch. */
@@ -169,15 +169,15 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
  * @lanes: state
  * @t: flow table
  * @f: its flow
+ * @due: that share, 0 = not known
  * @bytes: its length
  * @now_ns: clock
  */
-static noinline __maybe_unused enum zrtt_lane
-zrtt_lane_of_host(struct zrtt_lanes *lanes, const struct zrtt_table *t,
-		  const struct zrtt_flow *f, u32 bytes, u64 now_ns)
+static inline enum zrtt_lane zrtt_lane_of_host(struct zrtt_lanes *lanes,
+					       const struct zrtt_table *t,
+					       const struct zrtt_flow *f, u32 due, u32 bytes,
+					       u64 now_ns)
 {
-	u32 due = zrtt_flow_due(t, f);
-
 	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns,
 			       due && lanes->rate ? due : lanes->rate);
 }

@@ -436,8 +436,8 @@ static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 	if (unlikely(proto != ZRTT_PROTO_TCP))
 		return proto == ZRTT_PROTO_UDP &&
 		       !(wanted->quic && zrtt_quic_begins(l4 + ZRTT_UDP_BYTES));
-	return words * 4 <= ZRTT_TCP_BYTES ||
-	       (words * 4 == ZRTT_TCP_TIMED_BYTES && room >= ZRTT_TCP_TIMED_BYTES &&
+	return words <= ZRTT_TCP_BYTES / 4 ||
+	       (words == ZRTT_TCP_TIMED_BYTES / 4 && room >= ZRTT_TCP_TIMED_BYTES &&
 		!wanted->timestamps &&
 		zrtt_get32(l4 + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
 }
@@ -450,15 +450,16 @@ static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
 					    const struct zrtt_wanted *wanted)
 {
 	const u8 *ip = b->data + off, *l4 = ip + len;
+	u8 proto = ip[9];
 
 	if (unlikely(zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT ||
-		     !zrtt_l4_plain(wanted, ip[9], l4, b->len - off - len)))
+		     !zrtt_l4_plain(wanted, proto, l4, b->len - off - len)))
 		return false;
 	p->ip_off = (u16)off;
 	p->l4_off = (u16)(off + len);
 	p->version = 4;
-	p->proto = ip[9];
-	p->tcp_flags = ip[9] == ZRTT_PROTO_TCP ? l4[13] : 0;
+	p->proto = proto;
+	p->tcp_flags = proto == ZRTT_PROTO_TCP ? l4[13] : 0;
 	p->ecn = ip[1] & 3;
 	return true;
 }

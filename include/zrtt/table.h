@@ -261,10 +261,13 @@ static inline void zrtt_list_del(struct zrtt_table *t, struct zrtt_flow *f)
 static inline struct zrtt_member *zrtt_flow_member(const struct zrtt_table *t,
 						   const struct zrtt_flow *f)
 {
-	bool here = f >= t->slots && f <= t->slots + t->mask;
-	const struct zrtt_table *place = likely(here) ? t : t->from;
+	u64 slot = (u64)(f - t->slots);
 
-	return likely(place->members) ? &place->members[f - place->slots] : NULL;
+	if (unlikely(slot > t->mask)) {
+		t = t->from;
+		slot = (u64)(f - t->slots);
+	}
+	return likely(t->members) ? &t->members[slot] : NULL;
 }
 
 /* Take @f out of the group of its host (@sign -1) or put it in (1). */
@@ -376,14 +379,6 @@ static inline struct zrtt_flow *zrtt_flow_bucket(const struct zrtt_table *t, u32
 	return &t->slots[tag & t->mask & ~(ZRTT_WAYS - 1)];
 }
 
-/* Is @tag a flow in the slot that is tried first, whose hosts are known? */
-static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
-{
-	u32 slot = tag & t->mask;
-
-	return t->slots[slot].tag == tag && t->members[slot].tag == tag;
-}
-
 /* The slot of a flow that is known, or NULL. */
 static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 tag)
 {
@@ -395,6 +390,16 @@ static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 t
 		if (bucket[i].tag == tag)
 			return &bucket[i];
 	return NULL;
+}
+
+/* Is @tag a flow of @t whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
+{
+	const struct zrtt_flow *f = zrtt_flow_slot(t, tag);
+
+	if (f->tag != tag)
+		f = zrtt_flow_find(t, tag);
+	return f && t->members[f - t->slots].tag == tag;
 }
 
 /* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
