@@ -291,6 +291,8 @@ class Scenario:
         for index in sorted(self.ect1.flows):
             self._require(index < flows, f"--ect1 {index}: flows are 0..{flows - 1}")
         self._require(bool(self.udp) or not self.ect1.udp, "--ect1 udp: there is no --udp")
+        if not self.ect1.flows and not self.ect1.ccs:
+            return
         silent = [flow.index for flow in self.all_flows if flow.lies and not flow.ecn]
         self._require(not silent, f"--ect1: flows without ECN: {', '.join(map(str, silent))}")
 

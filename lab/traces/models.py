@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 
 from lab.traces.mahimahi import FRAME_BITS
 
@@ -103,6 +104,7 @@ def slots(rates: Sequence[float]) -> tuple[int, ...]:
     return (*times, len(rates))
 
 
+@cache
 def trace(name: str, seed: int, seconds: int = LENGTH_S) -> tuple[int, ...]:
     """A trace of a model, by its name."""
     return slots(MODELS[name](seconds, seed))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,14 @@ from lab.results.table import Row
 from lab.runs import sweepfile
 
 SWEEPS = sorted((Path(sweepfile.__file__).parents[1] / "sweeps").glob("*.toml"))
-QUEUES = sorted({name for path in SWEEPS for name in sweepfile.load(path).qdiscs})
 DEMO = ("blue", "mrtt", "paper", "zrtt", "fq_codel")
 LOW, HIGH = Load(20, 1, "on"), Load(20, 10, "on")
+
+
+@cache
+def queues(path: Path) -> list[str]:
+    """Those of a sweep file."""
+    return list(sweepfile.load(path).qdiscs)
 
 
 def run(goodput_mbps: float, flows: int = 4, **changes: Any) -> Result:
@@ -54,7 +60,8 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_only_the_featured_queue_has_its_colour() -> None:
-    others = [name for name in QUEUES if name.partition("-")[0] != FEATURED]
+    known = {name for path in SWEEPS for name in queues(path)}
+    others = [name for name in sorted(known) if name.partition("-")[0] != FEATURED]
     assert others and not [n for n in others if look(n).colour == LOOKS[FEATURED].colour]
     assert look("zrtt-hint").colour == LOOKS[FEATURED].colour
     assert look("zrtt-hint").label == "zrtt-hint"
@@ -93,7 +100,7 @@ def test_page_names_its_colours() -> None:
 
 def test_queues_of_one_colour_can_be_told_apart() -> None:
     for path in SWEEPS:
-        looks = plots.looks(list(sweepfile.load(path).qdiscs)).values()
+        looks = plots.looks(queues(path)).values()
         assert len({(own.colour, str(own.dashes), own.marker) for own in looks}) == len(looks), path
     assert plots.looks(("zrtt-hint", "zrtt"))["zrtt"].dashes == "solid"
 
