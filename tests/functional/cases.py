@@ -36,9 +36,13 @@ from uapi import ATTRIBUTES
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
     "ecn", "l4s", "tap", "mark", "handshake", "timestamps", "sharing", "late",
-    "classes", "shaper", "cgroup", "super", "peeked", "reasons", "limits", "growth",
-    "quick", "hosts", "peers", "line",
+    "shaper", "cgroup", "super", "peeked", "reasons", "quick", "nat",
+    "peers",
 )  # fmt: skip
+"""On each kernel: what asks it for more than packets that come and go, or for time while a
+processor is busy."""
+ALIKE = ("classes", "limits", "growth", "hosts", "line")
+"""On one kernel, as no code of theirs differs: tables, limits and rates, under load."""
 
 MODULE_LIFE = ("users", "reload")
 LINK_LIFE = ("links", "removed")
@@ -658,7 +662,7 @@ DATA = {
     "hosts_v4": [frame.line() for frame in HOST_FRAMES[4]],
     "hosts_large": [frame.line() for frame in LARGE_FRAMES],
     "hosts_v6": [frame.line() for frame in HOST_FRAMES[6]],
-    "hosts_nat": [frame.line() for frame in NAT_FRAMES],
+    "nat": [frame.line() for frame in NAT_FRAMES],
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
     "refused_by_kernel": [bad.line() for bad in BAD_ATTRIBUTES] + [UNKNOWN_ATTRIBUTE_LINE],

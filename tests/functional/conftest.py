@@ -3,16 +3,20 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import product
 
 import pytest
 from cases import HOLDS_DATA, LIFE_DATA, LIFE_TIMEOUT_S, LINK_LIFE, MODULE_LIFE
-from guests import KERNELS, Guest, Report, Reports, start
-from shared import reports, two_cpu_report
+from guests import KERNELS, KERNELS_ALIKE, Guest, Report, Reports, start
+from shared import alike, reports, two_cpu_report
 
 # The largest table takes 256 MB: more than there is, and more than is free.
 SMALL_MB = (200, 330)
+OF_ALIKE = {"test_alike", "test_auto", "test_classes", "test_hosts", "test_limits"}
+"""Files whose experiments do the same on all kernels."""
 
 
 @cache
@@ -36,10 +40,57 @@ def _link_reports() -> Reports:
     return start([Guest(kernel, LINK_LIFE, LIFE_DATA, **how) for kernel in KERNELS])
 
 
-@pytest.fixture(params=KERNELS)
+STARTERS: dict[str, Callable[[], object]] = {
+    "report": reports,
+    "module": _module_reports,
+    "held": _holds_reports,
+    "small": lambda: [_small_reports(memory_mb) for memory_mb in SMALL_MB],
+}
+"""Of guests with one processor, by their fixtures; what takes longest comes first."""
+STARTED = pytest.StashKey[bool]()
+
+
+def _group(item: pytest.Item) -> object:
+    """Tests of one process; without pytest-xdist all are."""
+    marker = item.get_closest_marker("xdist_group")
+    return marker.args if marker and "PYTEST_XDIST_WORKER" in os.environ else None
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """The first test that wants one of the guests has all of them start that will be wanted.
+
+    So none of the processors waits for a test that waits for the other.
+    """
+    if STARTED in item.session.stash or not STARTERS.keys() & set(_fixtures(item)):
+        return
+    item.session.stash[STARTED] = True
+    wanted = {
+        name
+        for other in item.session.items
+        if other.path.parent == item.path.parent and _group(other) == _group(item)
+        for name in _fixtures(other)
+    }
+    for name, starter in STARTERS.items():
+        if name in wanted:
+            starter()
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    """That it uses; those of what is ALIKE are other guests."""
+    return [] if item.path.stem in OF_ALIKE else getattr(item, "fixturenames", [])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "report" in metafunc.fixturenames:
+        kernels = KERNELS_ALIKE if metafunc.module.__name__ in OF_ALIKE else KERNELS
+        metafunc.parametrize("report", kernels, indirect=True)
+
+
+@pytest.fixture
 def report(request: pytest.FixtureRequest) -> Report:
-    """All experiments on one kernel."""
-    return reports()[request.param].result()
+    """All experiments on one kernel, of those that do the same on all or of the others."""
+    some = alike if request.module.__name__ in OF_ALIKE else reports
+    return some()[request.param].result()
 
 
 @pytest.fixture(params=product(KERNELS, SMALL_MB), ids=lambda p: f"{p[0]}-{p[1]}MB")

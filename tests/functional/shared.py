@@ -5,14 +5,20 @@ from __future__ import annotations
 
 from functools import cache
 
-from cases import DATA, EXPERIMENTS
-from guests import KERNELS, Guest, Report, Reports, start
+from cases import ALIKE, DATA, EXPERIMENTS
+from guests import KERNELS, KERNELS_ALIKE, Guest, Report, Reports, start
 
 
 @cache
 def reports() -> Reports:
     """All experiments that need no guest of their own."""
     return start([Guest(kernel, EXPERIMENTS, DATA) for kernel in KERNELS])
+
+
+@cache
+def alike() -> Reports:
+    """All that do the same on all kernels."""
+    return start([Guest(kernel, ALIKE, DATA) for kernel in KERNELS_ALIKE])
 
 
 @cache

@@ -39,12 +39,19 @@ def flows(report: Report, part: str) -> list[Flow]:
         assert int(match["rate"]) > 0
         assert 0 <= float(match["prob"]) <= 1
         minor = int(match["minor"], 16)
-        found.append(Flow(minor, match["rtt"], match["source"], match["name"]))
+        found.append(Flow(minor, match["rtt"], match["source"], numbered(match["name"])))
     return found
 
 
+def numbered(name: str) -> str:
+    """As tc shows it without a list of protocols, which not all kernels' guests have."""
+    proto, ends, rest = name.partition(" ")
+    number = {"esp": ESP, "tcp": TCP, "udp": UDP}.get(proto)
+    return name if number is None else f"ipproto-{number}{ends}{rest}"
+
+
 def names(version: int, proto: int, port: int | None) -> str:
-    """As tc shows the flow of a frame, without a list of protocols."""
+    """As tc shows the flow of a frame."""
     ends = ("10.0.0.1", "10.0.0.2") if version == 4 else ("[fd00::1]", "[fd00::2]")
     ports = ("", "") if port is None else (f":{port}", ":9")
     return f"ipproto-{proto} {ends[0]}{ports[0]} > {ends[1]}{ports[1]}"

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import pytest
-from cases import HOST_ENDS, HOST_FRAMES, NAT_FRAMES
+from cases import HOST_ENDS, HOST_FRAMES
 from guests import Report, unaccounted
 
 SOURCES, TARGETS = HOST_ENDS
@@ -142,8 +142,3 @@ def test_what_does_not_go_together_is_refused(report: Report) -> None:
         "sch_zrtt: weight needs mode zrtt",
         "sch_zrtt: weight needs mode zrtt",
     ]
-
-
-def test_hosts_behind_nat_are_told_apart(report: Report) -> None:
-    assert hosts(report, "nonat") == (len(NAT_FRAMES), 1)
-    assert hosts(report, "nat") == (len(NAT_FRAMES), len(NAT_FRAMES))

@@ -21,7 +21,7 @@ from lab.trials import multiqueue, multiqueue_cost
 from lab.trials.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 
 PARTS = ("first", "second", "both", "replaced")
-FLOOD = 3000
+FLOOD = 6000
 """Frames that a processor floods its queue with."""
 PACKETS = 5000
 SHARED = {"ipv4_option", "zrtt_net_id", "zrtt_net_ops", "zrtt_qdisc_ops"}
@@ -114,11 +114,14 @@ def test_kernel_log_is_clean() -> None:
 
 
 def test_each_processor_counts_in_its_queue() -> None:
-    """At full speed, both at once; measure() has compared the sums."""
+    """At full speed, both at once; measure() has compared the sums. Pktgen sends a packet
+    again that was dropped, as happens where the machine pauses the guest.
+    """
     (beside,) = readings()["zrtt", BESIDE]
-    assert [queue["packets_in"] for queue in beside.queues] == [PACKETS, PACKETS]
     (together,) = readings()["zrtt", TOGETHER]
-    assert [queue["packets_in"] for queue in together.queues] == [2 * PACKETS]
+    sent = [PACKETS, PACKETS, 2 * PACKETS]
+    for queue, packets in zip([*beside.queues, *together.queues], sent, strict=True):
+        assert packets <= queue["packets_in"] <= packets + queue["drops"]
     assert not [queue for queue in [*beside.queues, *together.queues] if unaccounted(dict(queue))]
 
 

@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 from frames import VLAN, Frame
-from guests import KERNELS, Guest, Report, start, unaccounted
+from guests import KERNELS_ALIKE, Guest, Report, start, unaccounted
 
 V1, V2 = 1, 0x6B3343CF
 INITIAL, HANDSHAKE = 0, 2
@@ -79,10 +79,10 @@ def _files() -> dict[str, list[str]]:
 
 @cache
 def _reports() -> dict[str, Future[Report]]:
-    return start([Guest(kernel, ("quic",), _files()) for kernel in KERNELS])
+    return start([Guest(kernel, ("quic",), _files()) for kernel in KERNELS_ALIKE])
 
 
-@pytest.fixture(params=KERNELS)
+@pytest.fixture(params=KERNELS_ALIKE)
 def quic(request: pytest.FixtureRequest) -> Report:
     """What a kernel's guest said."""
     return _reports()[request.param].result()

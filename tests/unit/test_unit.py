@@ -30,7 +30,7 @@ def built() -> subprocess.CompletedProcess[str]:
     """Builds all programs."""
     command = ["make", "-s", f"-j{os.cpu_count()}", "-C", str(HERE), f"OUT={OUT}"]
     if not SANITIZED:
-        command.append("SANITIZE=")
+        command += ["SANITIZE=", "DEBUG="]
     return subprocess.run(
         command, env=outside_make(), capture_output=True, text=True, check=False
     )

@@ -53,12 +53,23 @@ static int packet_socket(const char *dev, int type)
 	return fd;
 }
 
+static int digit(char c)
+{
+	const char *const digits = "0123456789abcdef";
+	const char *found = c ? strchr(digits, c) : NULL;
+
+	return found ? (int)(found - digits) : -1;
+}
+
+/* By digits: sscanf() looks for the end of the line each time, of 64 KB in large frames. */
 static size_t from_hex(const char *line, unsigned char *frame)
 {
 	size_t len = 0;
 
-	while (len < FRAME_MAX && sscanf(line + 2 * len, "%2hhx", frame + len) == 1)
-		len++;
+	while (len < FRAME_MAX && digit(line[0]) >= 0 && digit(line[1]) >= 0) {
+		frame[len++] = (unsigned char)(digit(line[0]) << 4 | digit(line[1]));
+		line += 2;
+	}
 	return len;
 }
 
@@ -136,8 +147,10 @@ static int send_paged(const char *dev)
 
 static void print_hex(const unsigned char *p, size_t len)
 {
-	while (len--)
-		printf("%02x", *p++);
+	for (; len--; p++) {
+		putchar("0123456789abcdef"[*p >> 4]);
+		putchar("0123456789abcdef"[*p & 15]);
+	}
 }
 
 /* The kernel finds the network header of outgoing packets for SOCK_DGRAM. */

@@ -22,5 +22,9 @@ fill ceiling 200mbit 12000 limit 2000
 fill below 200mbit 12000 limit 300
 
 slow a a0 800mbit
-inject a0 80000 <"$LAB/full"
+# 0.9 of them leave meanwhile
+for _ in $(seq 40); do
+	inject a0 2200 <"$LAB/full"
+	sleep 0.03
+done
 stats growth.faster a a0

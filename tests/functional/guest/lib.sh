@@ -122,7 +122,7 @@ bulk() {
 	# nc ends when its input does, and that of a pipe open both ways never does
 	ip netns exec b nc -l -p "$port" <>/tmp/never >/dev/null &
 	listens b "$port"
-	dd if=/dev/zero bs=1k count="$1" 2>/dev/null |
+	dd if=/dev/zero bs="$1"k count=1 2>/dev/null |
 		ip netns exec a nc 10.0.0.2 "$port"
 	wait $!
 }

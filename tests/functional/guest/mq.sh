@@ -30,7 +30,7 @@ send() {
 
 # flood CPU: frames from that processor that no mark slows down, until they are all sent
 flood() {
-	for _ in 1 2 3 4 5 6; do
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		ip netns exec a busybox taskset "$1" "$LAB/frames" send a0 500 <"$LAB/load"
 		sleep 0.05
 	done
