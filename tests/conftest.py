@@ -60,6 +60,7 @@ def _groups(items: list[pytest.Item]) -> dict[pytest.Item, str]:
     return groups
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the marks
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     groups = _groups(items)
     turns = {group: turn for turn, group in enumerate(LONGEST_FIRST)}

@@ -336,7 +336,7 @@ def test_idle_hosts_stop_and_come_back() -> None:
         idle=Idle(1, 20.0, 20.0), warmup_s=5.0, duration_s=50.0,
     ).check()  # fmt: skip
     result = runner.run(scenario)
-    at = {row[0]: row[1:] for row in result.samples}
+    at = {round(row[0], -3): row[1:] for row in result.samples}
 
     def mbps(flow: int, from_s: int, to_s: int) -> float:
         return (at[to_s * 1000][flow] - at[from_s * 1000][flow]) * 8e-6 / (to_s - from_s)
