@@ -54,7 +54,13 @@ static u32 zrtt_sparse_backlog(const struct zrtt_sched_data *q)
 	return q->ahead_pkts - q->l4s.backlog_pkts;
 }
 
-/* What a packet of @flow that joins the returning lane waits for. */
+/* Is @lane one whose packets wait for what is in others? */
+static __always_inline bool zrtt_returns(enum zrtt_lane lane)
+{
+	return lane == ZRTT_LANE_RETURNING || lane == ZRTT_LANE_RETURNING_LARGE;
+}
+
+/* What a packet of @flow that joins a returning lane waits for. */
 static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
 			    const struct zrtt_flow *flow)
 {
@@ -76,7 +82,7 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	q->backlog_pkts += segs;
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
-	if (unlikely(lane == ZRTT_LANE_RETURNING))
+	if (unlikely(zrtt_returns(lane)))
 		zrtt_wait_below(&q->vars.table, cb, flow);
 	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane != ZRTT_LANE_BULK) {
@@ -124,14 +130,14 @@ static struct sk_buff *zrtt_head(struct Qdisc *sch, enum zrtt_lane lane)
 	return zrtt_lane_list(sch, lane)->head;
 }
 
-/* May the head of the returning lane leave, as what it waits for has left? */
-static noinline bool zrtt_returned(struct Qdisc *sch)
+/* Has @lane, a returning one, a head that may leave, as what it waits for has left? */
+static noinline bool zrtt_returned(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *head = zrtt_head(sch, ZRTT_LANE_RETURNING);
+	struct sk_buff *head = zrtt_head(sch, lane);
 
-	return (s32)(q->vars.table.lanes[zrtt_cb(head)->below].out -
-		     zrtt_cb(head)->after) >= 0;
+	return head && (s32)(q->vars.table.lanes[zrtt_cb(head)->below].out -
+			     zrtt_cb(head)->after) >= 0;
 }
 
 /* Of two lanes, that whose head came first; @first if they came at once. One has a head. */
@@ -148,12 +154,18 @@ static enum zrtt_lane zrtt_older_of(struct Qdisc *sch, enum zrtt_lane first,
 /* The lane of the thin packet that is next. */
 static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
 {
-	return unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING)) && zrtt_returned(sch) ?
-	       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return zrtt_returned(sch, ZRTT_LANE_RETURNING) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 }
 
-/* The lane whose head came first, of those whose head may leave. There is one: what the
- * returning lane waits for is in another.
+/* The same of the larger packet of a sparse flow. */
+static enum zrtt_lane zrtt_sparse_lane(struct Qdisc *sch)
+{
+	return zrtt_returned(sch, ZRTT_LANE_RETURNING_LARGE) ? ZRTT_LANE_RETURNING_LARGE :
+							       ZRTT_LANE_SPARSE;
+}
+
+/* The lane whose head came first, of those whose head may leave. There is one: a packet
+ * waits for one that came before it.
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
@@ -161,8 +173,10 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 
 	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
-	/* who returns may be newer than what is in thin */
-	if (zrtt_head(sch, ZRTT_LANE_RETURNING) && zrtt_returned(sch))
+	/* who returns may be newer than what is in the lane of his kind */
+	if (zrtt_returned(sch, ZRTT_LANE_RETURNING_LARGE))
+		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING_LARGE, lane);
+	if (zrtt_returned(sch, ZRTT_LANE_RETURNING))
 		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane);
 	return lane;
 }
@@ -171,10 +185,12 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 static enum zrtt_lane zrtt_sparse_or_bulk(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	enum zrtt_lane sparse = zrtt_sparse_lane(sch);
 
 	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
-		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
-	return zrtt_head(sch, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE,
+				     zrtt_older_of(sch, sparse, ZRTT_LANE_BULK));
+	return zrtt_head(sch, sparse) ? sparse : ZRTT_LANE_BULK;
 }
 
 /* The same, or the low-latency lane if it waits: the others get their part of the link only if
@@ -216,6 +232,7 @@ static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 	if (likely(!q->ahead_pkts))
 		return ZRTT_LANE_BULK;
 	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) || q->l4s.backlog_pkts ||
+		     zrtt_head(sch, ZRTT_LANE_RETURNING_LARGE) ||
 		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
 		return zrtt_choose_lane(sch);
 	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
@@ -272,7 +289,7 @@ static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane 
 	u32 bytes = qdisc_pkt_len(skb);
 
 	zrtt_lanes_left(&q->vars.lanes, lane, bytes, zrtt_others_wait(sch));
-	if (lane == ZRTT_LANE_SPARSE && unlikely(q->l4s.backlog_pkts))
+	if (lane > ZRTT_LANE_L4S && unlikely(q->l4s.backlog_pkts))
 		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 	q->sparse.pkts += cb->segs;
 	q->sparse.bytes += bytes;
@@ -307,7 +324,7 @@ static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
 	struct zrtt_flow *flow = zrtt_flow_lookup(&vars->table, cb->flow);
 
 	zrtt_bulk_left(&vars->lanes, bytes);
-	if (sch->q.head || zrtt_head(sch, ZRTT_LANE_SPARSE))
+	if (zrtt_head(sch, zrtt_sparse_or_bulk(sch)))
 		zrtt_l4s_left(&vars->l4s, bytes);
 	q->l4s.pkts += cb->segs;
 	q->l4s.bytes += bytes;
@@ -401,7 +418,7 @@ static bool zrtt_lanes_late(struct Qdisc *sch, u64 now_ns)
 /* Is @lane, before bulk, one that zrtt_admit() is to look at? */
 static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
 {
-	return lane == ZRTT_LANE_RETURNING || q->clock.late;
+	return zrtt_returns(lane) || q->clock.late;
 }
 
 /* Does @lane, thin or sparse, wait? It does if it leads and is late, and that not for a few
@@ -427,7 +444,7 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_lanes *lanes = &q->vars.lanes;
 
-	if (lane == ZRTT_LANE_RETURNING)
+	if (zrtt_returns(lane))
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
 	if (lane == ZRTT_LANE_L4S || likely(!zrtt_lane_waits(sch, lane, now_ns)))

@@ -18,6 +18,7 @@
 #define ROOM		64	/* pieces in a lane; a power of two */
 #define RUN_MAX		70000	/* packets, more than 2^16 */
 #define BYTES_MAX	1514
+#define NEAR_US		2000
 
 /**
  * struct piece - what is queued in one piece
@@ -164,10 +165,15 @@ enum fate {
 	FATES,
 };
 
-/* What the packet that joined the returning lane last waits for. */
-static void wait_below(struct queue *q, const struct zrtt_flow *f)
+static bool returns(enum zrtt_lane lane)
 {
-	struct lane *lane = &q->lanes[ZRTT_LANE_RETURNING];
+	return lane == ZRTT_LANE_RETURNING || lane == ZRTT_LANE_RETURNING_LARGE;
+}
+
+/* What the packet that joined @which, a returning lane, last waits for. */
+static void wait_below(struct queue *q, enum zrtt_lane which, const struct zrtt_flow *f)
+{
+	struct lane *lane = &q->lanes[which];
 	const struct zrtt_table *t = &q->vars.table;
 	struct piece *piece = piece_at(lane, lane->tail - 1);
 
@@ -175,6 +181,7 @@ static void wait_below(struct queue *q, const struct zrtt_flow *f)
 	piece->below = f->lane;
 }
 
+/* Every other flow is near. */
 static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 {
 	const struct zrtt_arrival pkt = {
@@ -183,22 +190,28 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 		.segs = 1,
 		.ecn = ecn,
 		.seq_high = q->seq_high[flow],
+		.mark_us = flow % 2 ? NEAR_US / 2 : 0,
+		.rtt_info = flow % 2,
 	};
 	struct zrtt_table *t = &q->vars.table;
 	struct zrtt_flow *f = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, 0, q->now_ns);
-	enum zrtt_lane lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
+	enum zrtt_lane lane;
+
+	/* a due share of so few packets is small */
+	q->vars.lanes.near_us = NEAR_US;
+	lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
 
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
-	if (lane >= ZRTT_LANE_SPARSE && f->l4s)
+	if (lane > ZRTT_LANE_L4S && f->l4s)
 		lane = zrtt_lane_of_l4s(t, f, bytes, lane);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
 		return;
 	push(q, lane, flow, 1, bytes);
-	if (lane == ZRTT_LANE_RETURNING)
-		wait_below(q, f);
+	if (returns(lane))
+		wait_below(q, lane, f);
 	zrtt_lane_join(t, f, lane);
 }
 
@@ -234,10 +247,10 @@ static void crowd(struct queue *q, struct draw *d)
 
 /* Packets go */
 
-/* The head of the returning lane if what it waits for has left, or NULL. */
-static const struct piece *returned(struct queue *q)
+/* The head of a returning lane if what it waits for has left, or NULL. */
+static const struct piece *returned(struct queue *q, enum zrtt_lane lane)
 {
-	const struct piece *head = head_of(q, ZRTT_LANE_RETURNING);
+	const struct piece *head = head_of(q, lane);
 
 	if (!head || (s32)(q->vars.table.lanes[head->below].out - head->after) < 0)
 		return NULL;
@@ -255,7 +268,13 @@ static enum zrtt_lane older_of(struct queue *q, enum zrtt_lane first, enum zrtt_
 
 static enum zrtt_lane thin_lane(struct queue *q)
 {
-	return returned(q) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+	return returned(q, ZRTT_LANE_RETURNING) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
+}
+
+static enum zrtt_lane sparse_lane(struct queue *q)
+{
+	return returned(q, ZRTT_LANE_RETURNING_LARGE) ? ZRTT_LANE_RETURNING_LARGE :
+							ZRTT_LANE_SPARSE;
 }
 
 static enum zrtt_lane older_lane(struct queue *q)
@@ -264,14 +283,18 @@ static enum zrtt_lane older_lane(struct queue *q)
 
 	lane = older_of(q, ZRTT_LANE_L4S, lane);
 	lane = older_of(q, ZRTT_LANE_THIN, lane);
-	return returned(q) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
+	if (returned(q, ZRTT_LANE_RETURNING_LARGE))
+		lane = older_of(q, ZRTT_LANE_RETURNING_LARGE, lane);
+	return returned(q, ZRTT_LANE_RETURNING) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
 }
 
 static enum zrtt_lane sparse_or_bulk(struct queue *q)
 {
+	enum zrtt_lane sparse = sparse_lane(q);
+
 	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead))
-		return older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
-	return head_of(q, ZRTT_LANE_SPARSE) ? ZRTT_LANE_SPARSE : ZRTT_LANE_BULK;
+		return older_of(q, ZRTT_LANE_SPARSE, older_of(q, sparse, ZRTT_LANE_BULK));
+	return head_of(q, sparse) ? sparse : ZRTT_LANE_BULK;
 }
 
 static enum zrtt_lane l4s_or_other(struct queue *q)
@@ -364,7 +387,7 @@ static void leave(struct queue *q)
 
 	expect(head_of(q, lane), "packets are queued, but none comes out");
 	piece = pull(q, lane);
-	if (lane == ZRTT_LANE_SPARSE)
+	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_RETURNING_LARGE)
 		other_left(q, &piece);
 	if (lane == ZRTT_LANE_L4S || lane == ZRTT_LANE_BULK)
 		others_left(q, lane, &piece);

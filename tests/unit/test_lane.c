@@ -7,6 +7,7 @@
 #define START		1000	/* epoch at which tests begin */
 #define DUE		100000	/* bytes per epoch */
 #define LARGE		(ZRTT_LANE_SMALL + 1)
+#define TARGET_US	15000
 
 static const u64 epoch_ns = 1ULL << ZRTT_EPOCH_SHIFT;
 
@@ -31,7 +32,7 @@ static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 {
 	struct zrtt_lanes lanes = { .ticks = ZRTT_LANE_TICKS };
 
-	zrtt_lanes_tick(&lanes, true, 1, due);
+	zrtt_lanes_tick(&lanes, true, 1, due, TARGET_US);
 	zrtt_lanes_end_epoch(&lanes, due, sent);
 	return lanes;
 }
@@ -59,7 +60,7 @@ static void without_lanes_all_is_bulk(void **state)
 	(void)state;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
-	zrtt_lanes_tick(&lanes, false, 1, DUE);
+	zrtt_lanes_tick(&lanes, false, 1, DUE, TARGET_US);
 	assert_int_equal(lanes.rate, 0);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	assert_int_equal(lane_of(&lanes, &t, f, 1), ZRTT_LANE_BULK);
@@ -91,6 +92,39 @@ static void sparse_flow_sends_less_than_its_due(void **state)
 	free(t.slots);
 }
 
+/* A near one may send its whole due share, hit or not. */
+static void near_flow_is_sparse_while_it_is_hit(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+
+	(void)state;
+	f->hit = 1;
+	f->rate = DUE - 1;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	f->rtt_us = TARGET_US / 4 - 1;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	f->rate = DUE;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+static void no_flow_is_near_whose_due_share_is_a_few_packets(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(ZRTT_LANE_NEAR_RATE, DUE);
+
+	(void)state;
+	assert_near(ZRTT_LANE_NEAR_RATE * 8 / (epoch_ns / 1e9), 5.8e6, 5e4);
+	f->rtt_us = 1;
+	assert_true(zrtt_lane_near(&lanes, f));
+	lanes = new_lanes(ZRTT_LANE_NEAR_RATE - 1, DUE);
+	assert_false(zrtt_lane_near(&lanes, f));
+	free(t.slots);
+}
+
 static void rate_is_a_constant_until_the_due_share_is_known(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
@@ -113,15 +147,15 @@ static void due_share_is_believed_after_some_updates(void **state)
 
 	(void)state;
 	for (i = 1; i < ZRTT_LANE_TICKS; i++) {
-		zrtt_lanes_tick(&lanes, true, 1, 1000);
+		zrtt_lanes_tick(&lanes, true, 1, 1000, TARGET_US);
 		assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
 	}
-	zrtt_lanes_tick(&lanes, true, 1, 1000);
+	zrtt_lanes_tick(&lanes, true, 1, 1000, TARGET_US);
 	assert_int_equal(lanes.rate, 1000);
 	/* nobody is held back: begin anew */
-	zrtt_lanes_tick(&lanes, true, 0, 1000);
+	zrtt_lanes_tick(&lanes, true, 0, 1000, TARGET_US);
 	assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
-	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE);
+	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE, TARGET_US);
 	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
@@ -240,14 +274,17 @@ static void older_head_goes_first_above_the_lead(void **state)
 
 /* Order within a flow */
 
-/* Which packets follow one in @below that is still there, and once it has left. */
-static void check_up(enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
+/* Which packets of a flow of @rtt_us follow one in @below that is still there, and once it has
+ * left.
+ */
+static void check_up(u32 rtt_us, enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
 		     enum zrtt_lane after)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
 	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
 
+	f->rtt_us = rtt_us;
 	zrtt_lane_join(&t, other, below);
 	zrtt_lane_join(&t, f, below);
 	zrtt_lane_join(&t, other, below);
@@ -260,15 +297,32 @@ static void check_up(enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
 
 static void flow_goes_up_once_its_last_packet_has_left(void **state)
 {
+	static const u32 far_us[] = { 0, TARGET_US / 4, UINT32_MAX >> 8 };
+	static const u32 near_us[] = { 1, TARGET_US / 4 - 1 };
+	u32 i;
+
 	(void)state;
-	check_up(ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-	check_up(ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	check_up(ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-	check_up(ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	check_up(ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-	check_up(ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-	check_up(ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-	check_up(ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	for (i = 0; i < ARRAY_LEN(far_us); i++) {
+		u32 us = far_us[i];
+
+		check_up(us, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+		check_up(us, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+		check_up(us, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+		check_up(us, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+		check_up(us, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+		check_up(us, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
+		check_up(us, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+		check_up(us, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	}
+	for (i = 0; i < ARRAY_LEN(near_us); i++) {
+		u32 us = near_us[i];
+		u32 lane;
+
+		for (lane = 0; lane < ZRTT_LANES; lane++)
+			check_up(us, lane, LARGE, lane == ZRTT_LANE_SPARSE ? ZRTT_LANE_SPARSE :
+				 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
+		check_up(us, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	}
 }
 
 /* With more packets behind it than a flow's number counts, and with counters that wrap. */
@@ -393,6 +447,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_lanes_all_is_bulk),
 		cmocka_unit_test(sparse_flow_sends_less_than_its_due),
+		cmocka_unit_test(near_flow_is_sparse_while_it_is_hit),
+		cmocka_unit_test(no_flow_is_near_whose_due_share_is_a_few_packets),
 		cmocka_unit_test(rate_is_a_constant_until_the_due_share_is_known),
 		cmocka_unit_test(due_share_is_believed_after_some_updates),
 		cmocka_unit_test(burst_grows_with_time),
