@@ -625,7 +625,7 @@ MANY_FRAMES = [Frame(port) for port in range(20000, 25000)]
 
 HELD_FRAMES = [_v4(_V4) for _ in MANY_FRAMES]
 TABLE_SIZES = (1 << 19, 1 << 20, 1 << 16)
-"""At first, larger, and smaller: the last one's slots are all shown as classes."""
+"""At first, larger, and smaller: the last one's slots but one are shown as classes."""
 HOLDS_DATA = {
     "held": [frame.line() for frame in HELD_FRAMES],
     "sizes": [" ".join(map(str, TABLE_SIZES))],
