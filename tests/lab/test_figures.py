@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -24,6 +25,7 @@ from lab.runs import sweepfile
 
 PLAN = sweepfile.load(Path(sweepfile.__file__).parents[1] / "sweeps" / "paper.toml")
 SVG_MAX_BYTES = 100_000
+DRAWN = FIGURES[:2] if os.environ.get("QUICK") else FIGURES
 # The columns that the figures are drawn from; the others are empty.
 ONE = Row(
     **{field.name: {"int": 0, "float": 0.0, "str": ""}[str(field.type)] for field in fields(Row)}
@@ -135,10 +137,13 @@ def test_methods_look_different(together: tuple[str, ...]) -> None:
     assert len({look.marker for look in looks}) == len(looks)
 
 
-def test_all_is_drawn(figures: Callable[[list[Row]], int], tmp_path: Path) -> None:
+def test_all_is_drawn(
+    figures: Callable[[list[Row]], int], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert len({figure.name for figure in FIGURES}) == 10
+    monkeypatch.setattr(catalogue, "FIGURES", DRAWN)
     assert figures(planned()) == 0
-    names = [f"{figure.name}-ecn-{ecn}" for figure in FIGURES for ecn in ("on", "off")]
-    assert len(set(names)) == 20
+    names = [f"{figure.name}-ecn-{ecn}" for figure in DRAWN for ecn in ("on", "off")]
     wanted = {f"{name}.{suffix}" for name in names for suffix in ("svg", "png")}
     assert {path.name for path in (tmp_path / "out").iterdir()} == wanted
     for path in (tmp_path / "out").glob("*.svg"):

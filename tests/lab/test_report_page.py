@@ -7,6 +7,7 @@ import csv
 import json
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from html.parser import HTMLParser
 from pathlib import Path
@@ -34,11 +35,11 @@ KNOWN = {
 """A column too many, and several too few."""
 
 
-def write(path: Path, **changes: Any) -> Path:
+def write(path: Path, cells: Sequence[str] = CELLS, **changes: Any) -> Path:
     """A small table."""
     records = [
         KNOWN | {"cell": cell, "qdisc": qdisc, "jain": jain - seed / 100, "seed": seed} | changes
-        for cell in CELLS
+        for cell in cells
         for qdisc, jain in JAINS.items()
         for seed in (1, 2)
     ]
@@ -129,7 +130,7 @@ def test_names_are_escaped(tmp_path: Path) -> None:
 
 
 def test_targets(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.csv")
+    path = write(tmp_path / "t.csv", CELLS[:1])
     assert "Targets" not in rendered(path)[1].words
     assert "All targets of the sweep file are reached." in rendered(path, [])[1].words
     words = rendered(path, ["too slow"])[1].words
@@ -158,8 +159,8 @@ def test_figures_that_tell_nothing_are_left_out(tmp_path: Path) -> None:
                "fct_mean_s": 0.625}  # fmt: skip
     for head, same in special.items():
         (column,) = same
-        assert head not in rendered(write(tmp_path / "s.csv", **same))[1].words
-        changed = write(tmp_path / "t.csv", **{column: telling[column]})
+        assert head not in rendered(write(tmp_path / "s.csv", CELLS[:1], **same))[1].words
+        changed = write(tmp_path / "t.csv", CELLS[:1], **{column: telling[column]})
         assert head in rendered(changed)[1].words
 
 
