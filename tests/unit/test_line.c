@@ -362,67 +362,83 @@ static void test_longer_path_is_learnt(void **state)
 	free(w);
 }
 
+/* A line of 20 Mbit/s on which 1 Mbit/s is sent, and what is said of it. */
+struct told {
+	struct zrtt_line_params params;
+	struct zrtt_line_answers answers;
+	struct zrtt_line line;
+	u32 bytes;
+	u32 now_us;
+};
+
+static void begin_told(struct told *told)
+{
+	*told = (struct told) { .params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT } };
+	zrtt_line_begin(&told->line, &told->params, 0, 0);
+}
+
+static void tell(struct told *told, u32 pair, u32 gap_us, u32 excess_us)
+{
+	struct zrtt_line_answer answer = { told->now_us - gap_us, gap_us, excess_us, 7 };
+
+	zrtt_line_answer(&told->answers, pair, &answer);
+}
+
+static void tick_told(struct told *told)
+{
+	told->now_us += TICK_US;
+	told->bytes += MBIT * TICK_US / 1000000;
+}
+
+static void update_told(struct told *told)
+{
+	zrtt_line_update(&told->line, &told->params, &told->answers, told->bytes, told->now_us);
+}
+
 /* The same queue, seen by who sends ACKs only. */
 static void test_queue_of_the_other_direction_is_not_followed(void **state)
 {
-	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT };
-	struct zrtt_line_answers answers = {};
-	struct zrtt_line_answer answer;
-	struct zrtt_line line;
-	u32 bytes = 0, now_us = 0, i;
+	struct told told;
+	u32 i;
 
 	(void)state;
-	zrtt_line_begin(&line, &params, 0, 0);
+	begin_told(&told);
 	for (i = 0; i < 300; i++) {
-		now_us += TICK_US;
-		bytes += MBIT * TICK_US / 1000000;
-		answer = (struct zrtt_line_answer) { now_us - 100000, 100000, 80000, 7 };
-		answer.excess_us = i < 50 ? 0 : 80000;
-		zrtt_line_answer(&answers, 1, &answer);
-		answers.other_q8 = 128;
-		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+		tick_told(&told);
+		tell(&told, 1, 100000, i < 50 ? 0 : 80000);
+		told.answers.other_q8 = 128;
+		update_told(&told);
 	}
-	assert_int_equal(line.rate, 20 * MBIT);
-	assert_near(line.used_q8, 256 / 20, 2);
+	assert_int_equal(told.line.rate, 20 * MBIT);
+	assert_near(told.line.used_q8, 256 / 20, 2);
 	/* it is its own, if nobody else sends */
 	for (; i < 400; i++) {
-		now_us += TICK_US;
-		answer.left_us = now_us - 100000;
-		answer.excess_us = 80000;
-		zrtt_line_answer(&answers, 1, &answer);
-		bytes += MBIT * TICK_US / 1000000;
-		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+		tick_told(&told);
+		tell(&told, 1, 100000, 80000);
+		update_told(&told);
 	}
-	assert_true(line.rate < 2 * MBIT);
+	assert_true(told.line.rate < 2 * MBIT);
 }
 
 /* Two paths of one host: one that answers seldom, and one with a queue of its own. */
 static void test_seldom_answers_are_kept(void **state)
 {
-	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT };
-	struct zrtt_line_answers answers = {};
-	struct zrtt_line_answer answer;
-	struct zrtt_line line;
-	u32 bytes = 0, now_us = 0, i;
+	struct told told;
+	u32 i;
 
 	(void)state;
-	zrtt_line_begin(&line, &params, 0, 0);
+	begin_told(&told);
 	for (i = 0; i < 10 * S / TICK_US; i++) {
-		now_us += TICK_US;
-		bytes += MBIT * TICK_US / 1000000;
-		if (i % (ZRTT_LINE_KEEP_US / 2 / TICK_US) == 0 && i < 8 * S / TICK_US) {
-			answer = (struct zrtt_line_answer) { now_us - 20000, 20000, 0, 7 };
-			zrtt_line_answer(&answers, 1, &answer);
-		}
-		answer = (struct zrtt_line_answer) { now_us - 400000, 400000, 300000, 7 };
-		answer.excess_us = i < 50 ? 0 : 300000;
-		zrtt_line_answer(&answers, 2, &answer);
-		zrtt_line_update(&line, &params, &answers, bytes, now_us);
+		tick_told(&told);
+		if (i % (ZRTT_LINE_KEEP_US / 2 / TICK_US) == 0 && i < 8 * S / TICK_US)
+			tell(&told, 1, 20000, 0);
+		tell(&told, 2, 400000, i < 50 ? 0 : 300000);
+		update_told(&told);
 		if (i < 8 * S / TICK_US)
-			assert_int_equal(line.rate, 20 * MBIT);
+			assert_int_equal(told.line.rate, 20 * MBIT);
 	}
 	/* it is the line's, if nobody else answers */
-	assert_true(line.rate < 2 * MBIT);
+	assert_true(told.line.rate < 2 * MBIT);
 }
 
 /* What was sent since the latest answer waits, but for what the line has sent since. */

@@ -53,9 +53,10 @@ static int packet_socket(const char *dev, int type)
 	return fd;
 }
 
+static const char digits[] = "0123456789abcdef";
+
 static int digit(char c)
 {
-	const char *const digits = "0123456789abcdef";
 	const char *found = c ? strchr(digits, c) : NULL;
 
 	return found ? (int)(found - digits) : -1;
@@ -148,8 +149,8 @@ static int send_paged(const char *dev)
 static void print_hex(const unsigned char *p, size_t len)
 {
 	for (; len--; p++) {
-		putchar("0123456789abcdef"[*p >> 4]);
-		putchar("0123456789abcdef"[*p & 15]);
+		putchar(digits[*p >> 4]);
+		putchar(digits[*p & 15]);
 	}
 }
 
