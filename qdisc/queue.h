@@ -173,7 +173,7 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 
 	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
-	/* who returns may be newer than what is in the lane of his kind */
+	/* what returns may be newer than what is in the lane of its kind */
 	if (zrtt_returned(sch, ZRTT_LANE_RETURNING_LARGE))
 		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING_LARGE, lane);
 	if (zrtt_returned(sch, ZRTT_LANE_RETURNING))

@@ -145,6 +145,7 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 			  (f->epoch << ZRTT_Q16);
 
+	/* in 64 bits nothing is to be saturated, which saves what zrtt_mul_q16() takes for that */
 	return f->bytes - ZRTT_LANE_BURST > ((u64)rate * elapsed_q16) >> ZRTT_Q16;
 }
 
