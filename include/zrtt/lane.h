@@ -9,7 +9,7 @@
  * any time: where that one is served out of turn, the older head goes first. Up it goes once
  * its last packet has left the lane below. Small packets need not pause for that: they join
  * the returning lane, whose head waits for that last packet, and then goes before all. Large
- * ones of a near flow have such a lane, too, which goes before sparse.
+ * ones of a flow with a large due share have such a lane, too, which goes before sparse.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -32,14 +32,13 @@
 #define ZRTT_LANE_RATE		(4 * 1514)
 #define ZRTT_LANE_TICKS		125
 
-/* A near flow has an RTT below a quarter of the target. In bulk the queue would be most of it,
- * and BBR, which has no more than two of its least RTTs on the way, would never get its due.
- * So it is sparse up to the whole due share while it is hit, too, and returns from bulk as
- * soon as it sends less. Where the due share is below 64 full packets per epoch, 5.8 Mbit/s,
- * the least window of BBR, four packets, is enough, and no flow is near.
+/* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large. Marks are seconds
+ * apart there, too few to hold a flow at its share, and a sender that backs off when its RTT
+ * grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So the flow is
+ * sparse up to the whole share while it is hit, too, and returns from bulk as soon as it sends
+ * less. With smaller shares that costs delay, and Reno flows of long RTTs are late.
  */
-#define ZRTT_LANE_NEAR_SHIFT	2
-#define ZRTT_LANE_NEAR_RATE	(64 * 1514)
+#define ZRTT_LANE_LARGE_DUE	(128 * 1514)
 
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
@@ -66,7 +65,6 @@
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
- * @near_us: RTT below which a flow is near, 0 = none is
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
  * @spilt_bytes: what went to bulk of new flows in this epoch
@@ -78,19 +76,14 @@ struct zrtt_lanes {
 	u32 thin_ahead;
 	u32 ahead;
 	u32 ticks;
-	u32 near_us;
 	u32 thin_bytes;
 	u32 new_bytes;
 	u32 spilt_bytes;
 };
 
-/* P_b is @p_q30, the due share @due bytes per epoch, the target @target_us: what is sparse
- * follows.
- */
-static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 p_q30, u32 due,
-				   u32 target_us)
+/* P_b is @p_q30, the due share @due bytes per epoch: what is sparse follows. */
+static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 p_q30, u32 due)
 {
-	lanes->near_us = due < ZRTT_LANE_NEAR_RATE ? 0 : target_us >> ZRTT_LANE_NEAR_SHIFT;
 	if (!p_q30)
 		lanes->ticks = 0;
 	else if (lanes->ticks < ZRTT_LANE_TICKS)
@@ -133,12 +126,6 @@ static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u
 	return true;
 }
 
-/* Is the RTT of @f known, and so short that the queue would be most of it? */
-static inline bool zrtt_lane_near(const struct zrtt_lanes *lanes, const struct zrtt_flow *f)
-{
-	return f->rtt_us && f->rtt_us < lanes->near_us;
-}
-
 /* Did @f send more in this epoch than a burst and @rate? */
 static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 now_ns)
 {
@@ -155,10 +142,10 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 						      const struct zrtt_flow *f, u32 bytes,
 						      u64 now_ns, u32 most)
 {
-	bool small = bytes <= ZRTT_LANE_SMALL;
+	bool small = bytes <= ZRTT_LANE_SMALL, large_due = most >= ZRTT_LANE_LARGE_DUE;
 	u32 rate = most;
 
-	if (f->hit && likely(!zrtt_lane_near(lanes, f)))
+	if (f->hit && !large_due)
 		rate /= 2;
 	if (small && lanes->rate && rate < lanes->small_rate)
 		rate = lanes->small_rate;
@@ -170,7 +157,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 		return f->lane != ZRTT_LANE_THIN && zrtt_flow_queued(t, f) ?
 		       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 	if (f->lane != ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f))
-		return zrtt_lane_near(lanes, f) ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
+		return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
 	return ZRTT_LANE_SPARSE;
 }
 

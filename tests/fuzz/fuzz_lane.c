@@ -18,7 +18,6 @@
 #define ROOM		64	/* pieces in a lane; a power of two */
 #define RUN_MAX		70000	/* packets, more than 2^16 */
 #define BYTES_MAX	1514
-#define NEAR_US		2000
 
 /**
  * struct piece - what is queued in one piece
@@ -181,7 +180,7 @@ static void wait_below(struct queue *q, enum zrtt_lane which, const struct zrtt_
 	piece->below = f->lane;
 }
 
-/* Every other flow is near. */
+/* Every other flow is of a host with a large due share. */
 static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 {
 	const struct zrtt_arrival pkt = {
@@ -190,16 +189,14 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 		.segs = 1,
 		.ecn = ecn,
 		.seq_high = q->seq_high[flow],
-		.mark_us = flow % 2 ? NEAR_US / 2 : 0,
-		.rtt_info = flow % 2,
 	};
 	struct zrtt_table *t = &q->vars.table;
 	struct zrtt_flow *f = zrtt_arrive(&q->params, &q->vars, &q->stats, &pkt, 0, q->now_ns);
 	enum zrtt_lane lane;
 
-	/* a due share of so few packets is small */
-	q->vars.lanes.near_us = NEAR_US;
-	lane = zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
+	lane = flow % 2 ?
+	       zrtt_lane_of_host(&q->vars.lanes, t, f, ZRTT_LANE_LARGE_DUE, bytes, q->now_ns) :
+	       zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
 
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");

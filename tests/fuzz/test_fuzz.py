@@ -144,7 +144,7 @@ BUGS = [
     Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
     Bug("lets a flow overtake its own", "lane", "ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f)", "ZRTT_LANE_SPARSE && 0 * zrtt_flow_queued(t, f)"),
-    Bug("lets a near flow overtake its own", "lane", "ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK", "ZRTT_LANE_SPARSE : ZRTT_LANE_BULK"),
+    Bug("lets a flow of a large due share overtake its own", "lane", "ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK", "ZRTT_LANE_SPARSE : ZRTT_LANE_BULK"),
     Bug("has a sparse lane when it is off", "lane", "on ? due : 0;", "on ? due : 1;"),
     Bug("lets others go on and on", "lane", "unlikely(ahead > lanes->lead)", "unlikely(0 * ahead > lanes->lead)"),
     Bug("does not see that bulk waits", "lane", "if (!others_wait)", "if (1 || !others_wait)"),

@@ -7,7 +7,6 @@
 #define START		1000	/* epoch at which tests begin */
 #define DUE		100000	/* bytes per epoch */
 #define LARGE		(ZRTT_LANE_SMALL + 1)
-#define TARGET_US	15000
 
 static const u64 epoch_ns = 1ULL << ZRTT_EPOCH_SHIFT;
 
@@ -32,7 +31,7 @@ static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 {
 	struct zrtt_lanes lanes = { .ticks = ZRTT_LANE_TICKS };
 
-	zrtt_lanes_tick(&lanes, true, 1, due, TARGET_US);
+	zrtt_lanes_tick(&lanes, true, 1, due);
 	zrtt_lanes_end_epoch(&lanes, due, sent);
 	return lanes;
 }
@@ -60,7 +59,7 @@ static void without_lanes_all_is_bulk(void **state)
 	(void)state;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
-	zrtt_lanes_tick(&lanes, false, 1, DUE, TARGET_US);
+	zrtt_lanes_tick(&lanes, false, 1, DUE);
 	assert_int_equal(lanes.rate, 0);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	assert_int_equal(lane_of(&lanes, &t, f, 1), ZRTT_LANE_BULK);
@@ -92,36 +91,27 @@ static void sparse_flow_sends_less_than_its_due(void **state)
 	free(t.slots);
 }
 
-/* A near one may send its whole due share, hit or not. */
-static void near_flow_is_sparse_while_it_is_hit(void **state)
+/* Where the due share is large, all of it, hit or not. */
+static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7);
-	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_lanes lanes = new_lanes(ZRTT_LANE_LARGE_DUE - 1, DUE);
 
 	(void)state;
+	assert_near(ZRTT_LANE_LARGE_DUE * 8 / (epoch_ns / 1e9), 11.6e6, 1e5);
 	f->hit = 1;
-	f->rate = DUE - 1;
+	f->rate = ZRTT_LANE_LARGE_DUE - 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
-	f->rtt_us = TARGET_US / 4 - 1;
+	lanes = new_lanes(ZRTT_LANE_LARGE_DUE, DUE);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
-	f->rate = DUE;
+	f->rate = ZRTT_LANE_LARGE_DUE;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
-	free(t.slots);
-}
-
-static void no_flow_is_near_whose_due_share_is_a_few_packets(void **state)
-{
-	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_flow *f = live_flow(&t, 7);
-	struct zrtt_lanes lanes = new_lanes(ZRTT_LANE_NEAR_RATE, DUE);
-
-	(void)state;
-	assert_near(ZRTT_LANE_NEAR_RATE * 8 / (epoch_ns / 1e9), 5.8e6, 5e4);
-	f->rtt_us = 1;
-	assert_true(zrtt_lane_near(&lanes, f));
-	lanes = new_lanes(ZRTT_LANE_NEAR_RATE - 1, DUE);
-	assert_false(zrtt_lane_near(&lanes, f));
+	/* a host's flow: by its own */
+	lanes = new_lanes(ZRTT_LANE_LARGE_DUE - 1, DUE);
+	f->rate = ZRTT_LANE_LARGE_DUE - 1;
+	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, ZRTT_LANE_LARGE_DUE, LARGE,
+					   START * epoch_ns), ZRTT_LANE_SPARSE);
 	free(t.slots);
 }
 
@@ -147,15 +137,15 @@ static void due_share_is_believed_after_some_updates(void **state)
 
 	(void)state;
 	for (i = 1; i < ZRTT_LANE_TICKS; i++) {
-		zrtt_lanes_tick(&lanes, true, 1, 1000, TARGET_US);
+		zrtt_lanes_tick(&lanes, true, 1, 1000);
 		assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
 	}
-	zrtt_lanes_tick(&lanes, true, 1, 1000, TARGET_US);
+	zrtt_lanes_tick(&lanes, true, 1, 1000);
 	assert_int_equal(lanes.rate, 1000);
 	/* nobody is held back: begin anew */
-	zrtt_lanes_tick(&lanes, true, 0, 1000, TARGET_US);
+	zrtt_lanes_tick(&lanes, true, 0, 1000);
 	assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
-	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE, TARGET_US);
+	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE);
 	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
@@ -274,17 +264,16 @@ static void older_head_goes_first_above_the_lead(void **state)
 
 /* Order within a flow */
 
-/* Which packets of a flow of @rtt_us follow one in @below that is still there, and once it has
- * left.
+/* Which packets of a flow whose due share is @due follow one in @below that is still there, and
+ * once it has left.
  */
-static void check_up(u32 rtt_us, enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
+static void check_up(u32 due, enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
 		     enum zrtt_lane after)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
-	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_lanes lanes = new_lanes(due, DUE);
 
-	f->rtt_us = rtt_us;
 	zrtt_lane_join(&t, other, below);
 	zrtt_lane_join(&t, f, below);
 	zrtt_lane_join(&t, other, below);
@@ -297,32 +286,22 @@ static void check_up(u32 rtt_us, enum zrtt_lane below, u32 bytes, enum zrtt_lane
 
 static void flow_goes_up_once_its_last_packet_has_left(void **state)
 {
-	static const u32 far_us[] = { 0, TARGET_US / 4, UINT32_MAX >> 8 };
-	static const u32 near_us[] = { 1, TARGET_US / 4 - 1 };
-	u32 i;
+	const u32 small = ZRTT_LANE_LARGE_DUE - 1, large = ZRTT_LANE_LARGE_DUE;
+	u32 lane;
 
 	(void)state;
-	for (i = 0; i < ARRAY_LEN(far_us); i++) {
-		u32 us = far_us[i];
-
-		check_up(us, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-		check_up(us, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-		check_up(us, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-		check_up(us, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-		check_up(us, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-		check_up(us, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-		check_up(us, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-		check_up(us, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	}
-	for (i = 0; i < ARRAY_LEN(near_us); i++) {
-		u32 us = near_us[i];
-		u32 lane;
-
-		for (lane = 0; lane < ZRTT_LANES; lane++)
-			check_up(us, lane, LARGE, lane == ZRTT_LANE_SPARSE ? ZRTT_LANE_SPARSE :
-				 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
-		check_up(us, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	}
+	check_up(small, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
+	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	for (lane = 0; lane < ZRTT_LANES; lane++)
+		check_up(large, lane, LARGE, lane == ZRTT_LANE_SPARSE ? ZRTT_LANE_SPARSE :
+			 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
+	check_up(large, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
 }
 
 /* With more packets behind it than a flow's number counts, and with counters that wrap. */
@@ -447,8 +426,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_lanes_all_is_bulk),
 		cmocka_unit_test(sparse_flow_sends_less_than_its_due),
-		cmocka_unit_test(near_flow_is_sparse_while_it_is_hit),
-		cmocka_unit_test(no_flow_is_near_whose_due_share_is_a_few_packets),
+		cmocka_unit_test(flow_of_a_large_due_share_is_sparse_while_it_is_hit),
 		cmocka_unit_test(rate_is_a_constant_until_the_due_share_is_known),
 		cmocka_unit_test(due_share_is_believed_after_some_updates),
 		cmocka_unit_test(burst_grows_with_time),
