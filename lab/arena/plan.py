@@ -17,8 +17,8 @@ QDISCS = {"zrtt": "zrtt", "fq_codel": "fq_codel", "cake": "cake", "pie": "pie ec
 """With their defaults, but that all mark."""
 UML_QDISCS = {"dualpi2": "dualpi2"}
 """What user-mode Linux has besides."""
-L4S_QDISCS = {"fq_codel": "fq_codel ce_threshold 1ms ce_threshold_selector 0x1/0x3"}
-"""Set up for ECT(1)."""
+L4S_WORDS = {"zrtt": "l4s", "fq_codel": "ce_threshold 1ms ce_threshold_selector 0x1/0x3"}
+"""What those have besides that do not look for ECT(1) by default."""
 HOSTS_QDISCS = {"zrtt": "zrtt fair srchost", "fq_codel": "fq_codel", "cake": "cake dual-srchost"}
 """Set up to be fair to hosts, as far as they can; their rivals with hosts."""
 
@@ -48,7 +48,8 @@ def default_qdiscs(kernel: str, *, l4s: bool = False, hosts: bool = False) -> di
     """Name -> words of tc, for the qdiscs that this kernel has."""
     found = QDISCS | (UML_QDISCS if kernel.startswith("uml") else {})
     found = HOSTS_QDISCS if hosts else found
-    return found | (L4S_QDISCS if l4s else {})
+    more = L4S_WORDS if l4s else {}
+    return {name: " ".join([words, more.get(name, "")]).strip() for name, words in found.items()}
 
 
 def parse_qdiscs(texts: Sequence[str]) -> dict[str, str]:

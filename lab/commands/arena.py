@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--l4s", action="store_true",
                    help="all or some of the flows of each scenario are scalable (prague), and in "
                    "some scenarios others send as ECT(1), too; the scenarios are otherwise the "
-                   "same")  # fmt: skip
+                   "same; the default qdiscs are set up for ECT(1)")  # fmt: skip
     p.add_argument("--hosts", action="store_true",
                    help="hosts have 1 to 20 flows each in most scenarios, and are compared instead "
                    "of the flows; the scenarios are otherwise the same; default qdiscs zrtt (fair "

@@ -276,6 +276,9 @@ def test_l4s_scenarios_make_sense() -> None:
     assert all(any(flow.lies for flow in s.flows) for s in lying if s.ect1.ccs)
 
 
-def test_rivals_are_set_up_for_l4s() -> None:
-    assert "ce_threshold 1ms" in default_qdiscs("uml", l4s=True)["fq_codel"]
-    assert default_qdiscs("uml", l4s=True).keys() == default_qdiscs("uml").keys()
+def test_qdiscs_are_set_up_for_l4s() -> None:
+    found = default_qdiscs("uml", l4s=True)
+    assert found["zrtt"] == "zrtt l4s"
+    assert "ce_threshold 1ms" in found["fq_codel"]
+    assert found.keys() == default_qdiscs("uml").keys()
+    assert default_qdiscs("uml", l4s=True, hosts=True)["zrtt"] == "zrtt fair srchost l4s"
