@@ -363,7 +363,9 @@ def _queue_problems(result: Result, scenario: Scenario, queue: QueueReadings) ->
         used = sum(flow.wire_mbps for flow in received)
     used -= sum(flow.held_mbps for flow in received)
     left = queue.left_mbps(result.measured_s)
-    problems = queue.problems(ports, gso=scenario.gso)
+    # ACKs of flows the other way are ECT where these have Accurate ECN
+    acks = bool(scenario.reverse) and any(flow.ect1 for flow in scenario.all_flows)
+    problems = queue.problems(ports, gso=scenario.gso, others=acks)
     room = math.inf if scenario.line else result.rate_mbps * RATE_SLACK
     if left > room or used > left * RATE_SLACK:
         problems.append(

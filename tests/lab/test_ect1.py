@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -156,6 +157,18 @@ def test_ect1_flow_without_ecn_does_not_add_up() -> None:
     traffic["flows"][0]["end"]["ecn"] = False
     with pytest.raises(ResultError, match=r"flows without ECN that should be ECT\(1\): 0"):
         result_of(FLOWS, traffic, 9.7, ecn=[BOTH])
+
+
+@pytest.mark.parametrize(("ccs", "wrong"), [(("cubic",), True), (("prague",), False)])
+def test_acks_of_flows_the_other_way_may_be_marked(ccs: tuple[str, ...], wrong: bool) -> None:
+    """With Accurate ECN ACKs are ECT. They go to a port that is no flow's."""
+    scenario = replace(FLOWS, cc=ccs, reverse=1)
+    ends = [flow_bytes(4, 20), flow_bytes(5, 20), flow_bytes(3, 20)]
+    traffic = traffic_of(scenario, [reading(10, [0, 0, 0]), reading(30, ends)])
+    marks = [{scenario.flows[0].port: 100, 33001: 50}, {}]
+    told = pytest.raises(ResultError, match="100 by flow, 150 in all")
+    with told if wrong else nullcontext():
+        result_of(scenario, traffic, 9.7, 3.3, marks=marks, ecn=[BOTH, BOTH])
 
 
 CELL = {"cc": "prague,cubic", "hint": "packet"}
