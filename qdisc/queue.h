@@ -484,7 +484,8 @@ static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrt
 	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
 	    zrtt_l4s_exceeds(&law, flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
-	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane);
+	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane,
+				zrtt_returned(sch, ZRTT_LANE_RETURNING));
 }
 
 /* Is a packet dropped that is to join the low-latency lane? */

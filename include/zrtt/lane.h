@@ -201,21 +201,23 @@ static inline enum zrtt_lane zrtt_lane_of_host(struct zrtt_lanes *lanes,
  * @f: its flow
  * @bytes: its length
  * @lane: sparse, bulk, or where large packets return
+ * @leaves: the head of the returning lane may leave
  *
  * Of a flow that has packets there, the first one of an epoch may return, as a small one of
- * a sparse flow does, and the next ones follow until all these have left.
+ * a sparse flow does, and the next ones follow until all these may leave. Nothing is marked
+ * there: who still has packets there then is too fast to return.
  */
 static inline enum zrtt_lane zrtt_lane_of_l4s(const struct zrtt_table *t,
 					      const struct zrtt_flow *f, u32 bytes,
-					      enum zrtt_lane lane)
+					      enum zrtt_lane lane, bool leaves)
 {
 	if (f->last & ZRTT_LAST_BULK)
 		return ZRTT_LANE_BULK;
 	if (f->lane == ZRTT_LANE_THIN || f->lane == ZRTT_LANE_L4S || !zrtt_flow_queued(t, f))
 		return ZRTT_LANE_L4S;
-	if (f->lane == ZRTT_LANE_RETURNING || f->bytes == bytes)
-		return ZRTT_LANE_RETURNING;
-	return lane;
+	if (f->lane == ZRTT_LANE_RETURNING)
+		return leaves ? ZRTT_LANE_BULK : ZRTT_LANE_RETURNING;
+	return f->bytes == bytes ? ZRTT_LANE_RETURNING : lane;
 }
 
 /* A packet of @f joins @lane. */

@@ -180,6 +180,16 @@ static void wait_below(struct queue *q, enum zrtt_lane which, const struct zrtt_
 	piece->below = f->lane;
 }
 
+/* The head of a returning lane if what it waits for has left, or NULL. */
+static const struct piece *returned(struct queue *q, enum zrtt_lane lane)
+{
+	const struct piece *head = head_of(q, lane);
+
+	if (!head || (s32)(q->vars.table.lanes[head->below].out - head->after) < 0)
+		return NULL;
+	return head;
+}
+
 /* Every other flow is of a host with a large due share. */
 static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 {
@@ -201,7 +211,7 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
 	if (lane > ZRTT_LANE_L4S && f->l4s)
-		lane = zrtt_lane_of_l4s(t, f, bytes, lane);
+		lane = zrtt_lane_of_l4s(t, f, bytes, lane, returned(q, ZRTT_LANE_RETURNING));
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
@@ -243,16 +253,6 @@ static void crowd(struct queue *q, struct draw *d)
 }
 
 /* Packets go */
-
-/* The head of a returning lane if what it waits for has left, or NULL. */
-static const struct piece *returned(struct queue *q, enum zrtt_lane lane)
-{
-	const struct piece *head = head_of(q, lane);
-
-	if (!head || (s32)(q->vars.table.lanes[head->below].out - head->after) < 0)
-		return NULL;
-	return head;
-}
 
 static enum zrtt_lane older_of(struct queue *q, enum zrtt_lane first, enum zrtt_lane then)
 {

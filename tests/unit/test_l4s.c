@@ -292,7 +292,7 @@ static void lane_comes_back_after_a_silence(void **state)
 
 /* Order */
 
-static void check_lane(u32 last, bool queued, bool first, enum zrtt_lane want)
+static void check_lane(u32 last, bool queued, bool first, bool leaves, enum zrtt_lane want)
 {
 	struct zrtt_table t = {};
 	struct zrtt_flow f = { .l4s = 1, .lane = (u8)last & 7, .bytes = first ? 1000 : 3000 };
@@ -300,9 +300,9 @@ static void check_lane(u32 last, bool queued, bool first, enum zrtt_lane want)
 	t.lanes[f.lane].in = 1;
 	f.last = 1;
 	t.lanes[f.lane].out = !queued;
-	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK), want);
+	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK, leaves), want);
 	f.last |= ZRTT_LAST_BULK;
-	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK), ZRTT_LANE_BULK);
+	assert_int_equal(zrtt_lane_of_l4s(&t, &f, 1000, ZRTT_LANE_BULK, leaves), ZRTT_LANE_BULK);
 }
 
 static void lane_waits_for_what_is_below(void **state)
@@ -311,13 +311,27 @@ static void lane_waits_for_what_is_below(void **state)
 
 	(void)state;
 	for (lane = 0; lane < ZRTT_LANES; lane++)
-		check_lane(lane, false, false, ZRTT_LANE_L4S);
-	check_lane(ZRTT_LANE_THIN, true, false, ZRTT_LANE_L4S);
-	check_lane(ZRTT_LANE_L4S, true, false, ZRTT_LANE_L4S);
-	check_lane(ZRTT_LANE_RETURNING, true, false, ZRTT_LANE_RETURNING);
-	check_lane(ZRTT_LANE_SPARSE, true, false, ZRTT_LANE_BULK);
-	check_lane(ZRTT_LANE_BULK, true, false, ZRTT_LANE_BULK);
-	check_lane(ZRTT_LANE_BULK, true, true, ZRTT_LANE_RETURNING);
+		check_lane(lane, false, false, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_THIN, true, false, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_L4S, true, false, false, ZRTT_LANE_L4S);
+	check_lane(ZRTT_LANE_RETURNING, true, false, false, ZRTT_LANE_RETURNING);
+	check_lane(ZRTT_LANE_SPARSE, true, false, false, ZRTT_LANE_BULK);
+	check_lane(ZRTT_LANE_BULK, true, false, false, ZRTT_LANE_BULK);
+	check_lane(ZRTT_LANE_BULK, true, true, false, ZRTT_LANE_RETURNING);
+}
+
+/* Nothing is marked there: what arrives faster than it leaves must not stay there. */
+static void who_returns_leaves_the_way_there(void **state)
+{
+	u32 first;
+
+	(void)state;
+	for (first = 0; first < 2; first++) {
+		check_lane(ZRTT_LANE_RETURNING, true, first, true, ZRTT_LANE_BULK);
+		check_lane(ZRTT_LANE_RETURNING, false, first, true, ZRTT_LANE_L4S);
+	}
+	/* others are there */
+	check_lane(ZRTT_LANE_BULK, true, true, true, ZRTT_LANE_RETURNING);
 }
 
 int main(void)
@@ -335,6 +349,7 @@ int main(void)
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
 		cmocka_unit_test(lane_comes_back_after_a_silence),
 		cmocka_unit_test(lane_waits_for_what_is_below),
+		cmocka_unit_test(who_returns_leaves_the_way_there),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
