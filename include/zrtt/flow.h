@@ -33,7 +33,17 @@
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
-#define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
+
+/* In the low-latency lane marks come in each RTT, and are counted for 8.6 s. TCP Prague of a
+ * short RTT may behave as one of 25 ms, and what has less than a packet per RTT has no more
+ * marks than packets.
+ */
+#define ZRTT_L4S_LOOK_SHIFT	6
+#define ZRTT_L4S_LOOK		(1U << ZRTT_L4S_LOOK_SHIFT)
+#define ZRTT_L4S_RTT_US		25000
+#define ZRTT_L4S_EPOCH_SHIFT	17	/* an epoch is 2^17 us nearly */
+#define ZRTT_L4S_MARK_BYTES	(4 * 1514ULL)
+#define ZRTT_L4S_HIT_RTTS	2
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
 #define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed RTT of hints */
@@ -109,7 +119,8 @@ enum zrtt_quic_phase {
  * @bytes: arrivals since then that P_i did not drop
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
- * @marks: its packets that the low-latency lane marked since the last look at them, up to 255
+ * @marks: its packets that were marked or dropped as of the low-latency lane since the last
+ *	look at them, up to 255
  * @rtt_us: RTT_i in use, 0 = none known
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @strikes: updates in a row in which it did not answer the marks of the low-latency lane
@@ -142,7 +153,8 @@ enum zrtt_quic_phase {
  * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
  * @lane: enum zrtt_lane of its last packet
  * @l4s: its packets are ECT(1), and have the low-latency lane and its law
- * @hit: a packet of it was marked or dropped recently
+ * @hit: a packet of it was marked or dropped recently; in the low-latency lane: so many were
+ *	that it is held back
  * @counts: @rate is in the due share
  * @looks: looks at @marks in a row that say that its sender is not scalable
  * @source: enum zrtt_rtt_source of @rtt_us
@@ -227,6 +239,30 @@ static inline u32 zrtt_epoch(u64 now_ns)
 static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
 {
 	return f->age >= ZRTT_MATURE_EPOCHS;
+}
+
+/* Had @f in the low-latency lane at least a mark in @rtts RTTs, or in 4 full packets, in the
+ * @epochs since the last look?
+ */
+static inline bool zrtt_flow_marked(const struct zrtt_flow *f, u32 epochs, u32 rtts)
+{
+	u32 rtt_us = f->rtt_us < ZRTT_L4S_RTT_US ? ZRTT_L4S_RTT_US : f->rtt_us;
+
+	return (u64)f->marks * rtts * rtt_us >= (u64)epochs << ZRTT_L4S_EPOCH_SHIFT ||
+	       f->marks * ZRTT_L4S_MARK_BYTES >= (u64)f->rate * epochs;
+}
+
+/* Is a flow of the low-latency lane held back? One that grows is marked now and then, too, by
+ * a queue that others made. After a look it stays what it was for a second.
+ */
+static inline void zrtt_flow_hit_l4s(struct zrtt_flow *f, u32 epoch)
+{
+	u32 epochs = (epoch + f->tag) % ZRTT_L4S_LOOK;
+
+	if (epochs > f->age && f->age < ZRTT_RATE_EPOCHS)
+		epochs = f->age;
+	if (epochs >= ZRTT_MATURE_EPOCHS)
+		f->hit = zrtt_flow_marked(f, epochs, ZRTT_L4S_HIT_RTTS);
 }
 
 /* A flow's first packet. What is not set here is not read before it is. */

@@ -47,16 +47,13 @@
 
 /* And one that is held at its due share by less than a mark in 4 RTTs, in three intervals of
  * 8.6 s: a scalable sender has 1 to 3 marks per RTT, whatever its rate (RFC 9331 sec. 4.3),
- * CUBIC and Reno 1.5 / W of a window of W packets. TCP Prague of a short RTT may behave as
- * one of 25 ms.
+ * CUBIC and Reno 1.5 / W of a window of W packets. Of a mark in 4 packets or more nothing can
+ * be said: W is small.
  *
  * A flow comes back after 2 s of silence.
  */
-#define ZRTT_L4S_LOOK_SHIFT	6
-#define ZRTT_L4S_LOOK_US	8589935
 #define ZRTT_L4S_LOOKS		3
 #define ZRTT_L4S_RARE_RTTS	4
-#define ZRTT_L4S_RTT_US		25000
 #define ZRTT_L4S_HELD_LOG	(1 << (ZRTT_Q16 - 2))	/* 1 / 0.84 */
 
 /* If the lane's head is older than 5 ms, who has more than 1.4 times the due share goes to
@@ -163,7 +160,6 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 	zrtt_count_weight(law, zrtt_mul_q16(f->weight_q16, f->weight_q16),
 			  p_q30 < ZRTT_P_ONE);
 	mark = zrtt_is_hit(f, p_q30, true, rnd);
-	f->hit |= mark;
 	f->marks += mark && f->marks < 255;
 	if (mark)
 		f->marked_q8 += (255 - f->marked_q8) >> ZRTT_L4S_MARKED_SHIFT;
@@ -175,8 +171,7 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 /* Bytes of @f, whose RTT is known, that are on their way. */
 static inline u64 zrtt_l4s_window(const struct zrtt_flow *f, u32 rate)
 {
-	/* an epoch is 134218 us, 2^17 nearly */
-	return ((u64)rate * f->rtt_us) >> 17;
+	return ((u64)rate * f->rtt_us) >> ZRTT_L4S_EPOCH_SHIFT;
 }
 
 /* Does @f have more than 1.4 times the due share, at @rate, and more than a sender's least? */
@@ -197,11 +192,9 @@ static inline bool zrtt_l4s_deaf(const struct zrtt_law *law, const struct zrtt_f
 /* Was @f held at its due share, since the last look, by marks that are no scalable sender's? */
 static inline bool zrtt_l4s_classic(const struct zrtt_law *law, const struct zrtt_flow *f)
 {
-	u32 rtt_us = f->rtt_us < ZRTT_L4S_RTT_US ? ZRTT_L4S_RTT_US : f->rtt_us;
-
 	return f->marks && f->rtt_us && f->rate && zrtt_flow_mature(f) &&
 	       zrtt_log2(f->rate) > law->log_due - ZRTT_L4S_HELD_LOG &&
-	       (u64)f->marks * ZRTT_L4S_RARE_RTTS * rtt_us < ZRTT_L4S_LOOK_US;
+	       !zrtt_flow_marked(f, ZRTT_L4S_LOOK, ZRTT_L4S_RARE_RTTS);
 }
 
 /**

@@ -51,6 +51,9 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
 #define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
 
+/* log2 of 1514 bytes times the square of an epoch in microseconds, Q16 */
+#define ZRTT_L4S_ANSWER_LOG	(44 * ZRTT_Q16_ONE + 36972)
+
 /* Fewer packets on their way than 2.75 are no window: their sender answers no mark, and a
  * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
  */
@@ -381,6 +384,20 @@ static inline u32 zrtt_drop_odds(u64 p_q30)
 	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
 }
 
+/* The gain of a flow of the low-latency lane: no more than the inverse of the time in which it
+ * answers, W RTTs of a window of W packets, as it has 2 marks per RTT. Where that is long, an
+ * integral that ran on would let it grow to far more than its due.
+ */
+static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
+{
+	u32 most_q16;
+
+	if (!f->rtt_us)
+		return law->l4s_gain_q16;
+	most_q16 = zrtt_exp2(ZRTT_L4S_ANSWER_LOG - law->log_due - 2 * zrtt_log2(f->rtt_us));
+	return most_q16 < law->l4s_gain_q16 ? most_q16 : law->l4s_gain_q16;
+}
+
 /**
  * zrtt_penalise() - raise or lower a flow's penalty
  * @law: state
@@ -388,20 +405,22 @@ static inline u32 zrtt_drop_odds(u64 p_q30)
  * @epochs: since its update before, 1 or more
  *
  * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
- * due share must not save up for a burst.
+ * due share must not save up for a burst. In the low-latency lane few marks are enough, as one
+ * that is not scalable is held below its due by these, and known by them once it has that.
  */
 static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
+	bool hit = f->l4s ? f->marks : f->hit;
 	s64 step_q16;
 
-	if (!f->counts || !law->log_due)
+	if (!law->log_due || !(f->counts || (f->l4s && hit && zrtt_flow_mature(f))))
 		return;
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
 	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
-	step_q16 = (step_q16 * (f->l4s ? law->l4s_gain_q16 : law->gain_q16) * epochs) >>
+	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : law->gain_q16) * epochs) >>
 		   ZRTT_Q16;
-	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
+	if (step_q16 < 0 && !hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);
 }
@@ -462,6 +481,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 	if (!zrtt_is_hit(f, chance_q30 * segs, params->tuned, rnd))
 		return ZRTT_PASS;
 	f->hit = 1;
+	f->marks += f->l4s && f->marks < 255;
 	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 

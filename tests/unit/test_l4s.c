@@ -96,7 +96,7 @@ static double marked(u32 weight_q16, u32 base_q30)
 	f.weight_q16 = weight_q16;
 	for (i = 0; i < 100000; i++)
 		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, (u32)unit_random(&seed));
-	assert_int_equal(f.hit, 1);
+	assert_int_equal(f.marks, 255);
 	/* who is above 1 is not in the mean */
 	assert_int_equal(law.weighed,
 			 (u64)base_q30 * weight_q16 >> ZRTT_Q16 < ZRTT_P_ONE ? 100000 : 0);
@@ -147,6 +147,86 @@ static void drops_where_all_is_marked(void **state)
 	zrtt_ctl_set_root(&vars.ctl, 0);
 	pkt.ecn = ZRTT_NOT_ECT;
 	assert_true(zrtt_l4s_overloaded(&params, &vars, &f, &pkt));
+}
+
+/* The due share and the penalty */
+
+/* After half a look with so many marks: is a flow held back? It counts in the due share, then, or
+ * if it has that.
+ */
+static void check_held(u32 rtt_us, u32 rate, u32 marks, bool want)
+{
+	struct zrtt_table t;
+	struct zrtt_flow *f;
+	u32 i;
+
+	zrtt_table_init(&t, calloc(FLOWS, sizeof(*f)), FLOWS);
+	t.due = DUE;
+	f = zrtt_flow_get(&t, ZRTT_L4S_LOOK, START - START % ZRTT_L4S_LOOK, 0);
+	zrtt_flow_saw(f, rtt_us, f->epoch);
+	f->l4s = 1;
+	f->lane = ZRTT_LANE_L4S;
+	f->marks = marks;
+	for (i = 1; i <= ZRTT_L4S_LOOK / 2; i++) {
+		f->bytes = rate;
+		zrtt_flow_update(&t, f, f->epoch + 1);
+	}
+	assert_int_equal(f->hit, want);
+	assert_int_equal(f->counts, want || rate >= DUE);
+	/* a new look says nothing in its first second */
+	f->marks = 0;
+	f->epoch += ZRTT_L4S_LOOK / 2 - 1;
+	for (i = 0; i < ZRTT_MATURE_EPOCHS; i++) {
+		f->bytes = rate;
+		zrtt_flow_update(&t, f, f->epoch + 1);
+		assert_int_equal(f->hit, want);
+	}
+	f->bytes = rate;
+	zrtt_flow_update(&t, f, f->epoch + 1);
+	assert_int_equal(f->hit, 0);
+	free(t.slots);
+}
+
+/* In half a look there are 26 RTTs of 160 ms, 43 of 100 ms, 172 of 25 ms. */
+static void flow_that_grows_is_not_held_back(void **state)
+{
+	(void)state;
+	check_held(160000, DUE, 14, true);
+	check_held(160000, DUE, 12, false);
+	check_held(100000, DUE - 10, 22, true);
+	check_held(100000, DUE - 10, 20, false);
+	/* as one of 25 ms */
+	check_held(25000, DUE, 86, true);
+	check_held(1000, DUE, 86, true);
+	check_held(1000, DUE, 82, false);
+	/* one of 4 packets, of a packet in 3 epochs */
+	check_held(25000, 1514 / 3, 3, true);
+	check_held(25000, 1514 / 3, 2, false);
+}
+
+/* The penalty's step, Q16, of a flow that has twice its due and may have any gain. */
+static s32 penalty_step(u32 due, u32 rtt_us)
+{
+	struct zrtt_law law = law_of_due(due);
+	struct zrtt_flow f = flow_of(2 * due, rtt_us);
+
+	law.l4s_gain_q16 = ZRTT_PENALTY_GAIN_MAX;
+	f.counts = 1;
+	zrtt_penalise(&law, &f, 1);
+	return f.penalty_q16;
+}
+
+/* W RTTs of W packets: of 25 Mbit/s and 160 ms 55 s, 413 epochs */
+static void integral_is_no_faster_than_its_flow(void **state)
+{
+	(void)state;
+	assert_near(penalty_step(419430, 160000), ZRTT_Q16_ONE / 413.0, 2);
+	assert_near(penalty_step(419430, 80000), ZRTT_Q16_ONE / 103.2, 2);
+	assert_int_equal(penalty_step(419430, 10000), ZRTT_PENALTY_GAIN_MAX);
+	assert_int_equal(penalty_step(419430, 0), ZRTT_PENALTY_GAIN_MAX);
+	assert_near(penalty_step(41943, 160000), ZRTT_Q16_ONE / 41.3, 2);
+	assert_int_equal(penalty_step(2, 1), ZRTT_PENALTY_GAIN_MAX);
+	assert_int_equal(penalty_step(1 << 28, 2000000), 0);
 }
 
 /* The lane */
@@ -273,6 +353,19 @@ static void sender_of_few_marks_loses_the_lane(void **state)
 	assert_int_equal(updates_to_the_bar(DUE, 0, 15, 0.1), 0);
 }
 
+/* With less than a packet per RTT there are no more marks than packets. */
+static void sender_of_few_packets_keeps_the_lane(void **state)
+{
+	const struct zrtt_law law = law_of_due(1514);
+	struct zrtt_flow f = flow_of(1514, 25000);
+
+	(void)state;
+	f.marks = ZRTT_L4S_LOOK / 4;
+	assert_false(zrtt_l4s_classic(&law, &f));
+	f.marks--;
+	assert_true(zrtt_l4s_classic(&law, &f));
+}
+
 static void lane_comes_back_after_a_silence(void **state)
 {
 	struct zrtt_table t;
@@ -343,10 +436,13 @@ int main(void)
 		cmocka_unit_test(marks_are_as_many_as_the_weight_says),
 		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
 		cmocka_unit_test(drops_where_all_is_marked),
+		cmocka_unit_test(flow_that_grows_is_not_held_back),
+		cmocka_unit_test(integral_is_no_faster_than_its_flow),
 		cmocka_unit_test(ce_follows_the_last_ect),
 		cmocka_unit_test(others_have_a_tenth),
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
+		cmocka_unit_test(sender_of_few_packets_keeps_the_lane),
 		cmocka_unit_test(lane_comes_back_after_a_silence),
 		cmocka_unit_test(lane_waits_for_what_is_below),
 		cmocka_unit_test(who_returns_leaves_the_way_there),
