@@ -51,8 +51,8 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
 #define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
 
-/* log2 of 1514 bytes times the square of an epoch in microseconds, Q16 */
-#define ZRTT_L4S_ANSWER_LOG	(44 * ZRTT_Q16_ONE + 36972)
+/* log2 of 4 full packets times the square of an epoch in microseconds, Q16 */
+#define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
 
 /* Fewer packets on their way than 2.75 are no window: their sender answers no mark, and a
  * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
@@ -384,9 +384,9 @@ static inline u32 zrtt_drop_odds(u64 p_q30)
 	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
 }
 
-/* The gain of a flow of the low-latency lane: no more than the inverse of the time in which it
- * answers, W RTTs of a window of W packets, as it has 2 marks per RTT. Where that is long, an
- * integral that ran on would let it grow to far more than its due.
+/* The gain of a flow of the low-latency lane: no more than an octave in a quarter of the time in
+ * which it answers, W RTTs of a window of W packets, as it has 2 marks per RTT. Where that is
+ * long, an integral that ran on would let it grow to far more than its due.
  */
 static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
 {

@@ -220,13 +220,13 @@ static s32 penalty_step(u32 due, u32 rtt_us)
 static void integral_is_no_faster_than_its_flow(void **state)
 {
 	(void)state;
-	assert_near(penalty_step(419430, 160000), ZRTT_Q16_ONE / 413.0, 2);
-	assert_near(penalty_step(419430, 80000), ZRTT_Q16_ONE / 103.2, 2);
+	assert_near(penalty_step(419430, 160000), ZRTT_Q16_ONE * 4 / 413.0, 2);
+	assert_near(penalty_step(419430, 80000), ZRTT_Q16_ONE * 4 / 103.2, 2);
 	assert_int_equal(penalty_step(419430, 10000), ZRTT_PENALTY_GAIN_MAX);
 	assert_int_equal(penalty_step(419430, 0), ZRTT_PENALTY_GAIN_MAX);
-	assert_near(penalty_step(41943, 160000), ZRTT_Q16_ONE / 41.3, 2);
+	assert_near(penalty_step(83886, 160000), ZRTT_Q16_ONE * 4 / 82.6, 2);
 	assert_int_equal(penalty_step(2, 1), ZRTT_PENALTY_GAIN_MAX);
-	assert_int_equal(penalty_step(1 << 28, 2000000), 0);
+	assert_int_equal(penalty_step(1 << 30, 4000000), 0);
 }
 
 /* The lane */
