@@ -33,6 +33,7 @@
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
+#define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
 
 /* In the low-latency lane marks come in each RTT, and are counted for 8.6 s. TCP Prague of a
  * short RTT may behave as one of 25 ms, and what has less than a packet per RTT has no more
@@ -153,8 +154,7 @@ enum zrtt_quic_phase {
  * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
  * @lane: enum zrtt_lane of its last packet
  * @l4s: its packets are ECT(1), and have the low-latency lane and its law
- * @hit: a packet of it was marked or dropped recently; in the low-latency lane: so many were
- *	that it is held back
+ * @hit: a packet of it was marked or dropped recently
  * @counts: @rate is in the due share
  * @looks: looks at @marks in a row that say that its sender is not scalable
  * @source: enum zrtt_rtt_source of @rtt_us
@@ -252,17 +252,15 @@ static inline bool zrtt_flow_marked(const struct zrtt_flow *f, u32 epochs, u32 r
 	       f->marks * ZRTT_L4S_MARK_BYTES >= (u64)f->rate * epochs;
 }
 
-/* Is a flow of the low-latency lane held back? One that grows is marked now and then, too, by
- * a queue that others made. After a look it stays what it was for a second.
+/* Is @f held back? In the low-latency lane one that grows is marked now and then, too, by a
+ * queue that others made. A look says nothing in its first second.
  */
-static inline void zrtt_flow_hit_l4s(struct zrtt_flow *f, u32 epoch)
+static inline bool zrtt_flow_held(const struct zrtt_flow *f)
 {
-	u32 epochs = (epoch + f->tag) % ZRTT_L4S_LOOK;
+	u32 epochs = (f->epoch + f->tag) % ZRTT_L4S_LOOK;
 
-	if (epochs > f->age && f->age < ZRTT_RATE_EPOCHS)
-		epochs = f->age;
-	if (epochs >= ZRTT_MATURE_EPOCHS)
-		f->hit = zrtt_flow_marked(f, epochs, ZRTT_L4S_HIT_RTTS);
+	return f->hit && (likely(!f->l4s) || epochs < ZRTT_MATURE_EPOCHS ||
+			  zrtt_flow_marked(f, epochs, ZRTT_L4S_HIT_RTTS));
 }
 
 /* A flow's first packet. What is not set here is not read before it is. */

@@ -160,6 +160,7 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 	zrtt_count_weight(law, zrtt_mul_q16(f->weight_q16, f->weight_q16),
 			  p_q30 < ZRTT_P_ONE);
 	mark = zrtt_is_hit(f, p_q30, true, rnd);
+	f->hit |= mark;
 	f->marks += mark && f->marks < 255;
 	if (mark)
 		f->marked_q8 += (255 - f->marked_q8) >> ZRTT_L4S_MARKED_SHIFT;

@@ -405,22 +405,22 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
  * @epochs: since its update before, 1 or more
  *
  * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
- * due share must not save up for a burst. In the low-latency lane few marks are enough, as one
- * that is not scalable is held below its due by these, and known by them once it has that.
+ * due share must not save up for a burst. In the low-latency lane few marks are enough, also of
+ * a flow that does not count: who is not scalable is held below its due by these, and known by
+ * them once it has that.
  */
 static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
-	bool hit = f->l4s ? f->marks : f->hit;
 	s64 step_q16;
 
-	if (!law->log_due || !(f->counts || (f->l4s && hit && zrtt_flow_mature(f))))
+	if (!law->log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f))))
 		return;
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
 	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
 	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : law->gain_q16) * epochs) >>
 		   ZRTT_Q16;
-	if (step_q16 < 0 && !hit && step_q16 + f->penalty_q16 < 0)
+	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);
 }

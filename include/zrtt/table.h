@@ -649,8 +649,9 @@ static inline u32 zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_fl
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
 	return zrtt_flow_mature(f) && f->rate &&
-	       (f->hit || (f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&
-			   f->lane != ZRTT_LANE_THIN));
+	       (zrtt_flow_held(f) ||
+		(f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&
+		 f->lane != ZRTT_LANE_THIN));
 }
 
 /* What the flows of @t sum up to. */
@@ -695,6 +696,7 @@ static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
+	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
 
 	if (f->live)
 		zrtt_flow_retire(t, f);
@@ -719,11 +721,8 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 	zrtt_flow_forget(f, epochs, epoch);
 	zrtt_flow_choose_rtt(f, epoch);
 	zrtt_flow_fade(f, t->rtt_avg_us, epoch);
-	if (unlikely(f->l4s))
-		zrtt_flow_hit_l4s(f, epoch);
 	f->counts = zrtt_flow_counts(t, f);
-	if ((epoch + f->tag) >> ZRTT_HIT_SHIFT != (epoch + f->tag - epochs) >> ZRTT_HIT_SHIFT &&
-	    likely(!f->l4s))
+	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)
 		f->hit = 0;
 	zrtt_flow_enlist(t, f);
 }

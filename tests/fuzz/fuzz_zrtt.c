@@ -234,7 +234,7 @@ static bool check_l4s(struct queue *q, struct zrtt_flow *f, const struct zrtt_ar
 	mark = zrtt_l4s_verdict(&q->vars.l4s, &q->vars.ctl, f, &q->vars.law, sojourn_us, rnd);
 	expect(!mark || q->vars.ctl.root_q30 || sojourn_us > q->vars.l4s.from_us ||
 	       f->acc_q30, "marked for nothing");
-	expect(!mark || f->marks, "a mark is not remembered");
+	expect(!mark || (f->hit && f->marks), "a mark is not remembered");
 	check_flow(q, f, pkt->tag);
 	return true;
 }

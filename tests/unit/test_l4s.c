@@ -96,6 +96,7 @@ static double marked(u32 weight_q16, u32 base_q30)
 	f.weight_q16 = weight_q16;
 	for (i = 0; i < 100000; i++)
 		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, (u32)unit_random(&seed));
+	assert_int_equal(f.hit, 1);
 	assert_int_equal(f.marks, 255);
 	/* who is above 1 is not in the mean */
 	assert_int_equal(law.weighed,
@@ -151,40 +152,30 @@ static void drops_where_all_is_marked(void **state)
 
 /* The due share and the penalty */
 
-/* After half a look with so many marks: is a flow held back? It counts in the due share, then, or
- * if it has that.
+/* With so many marks in half a look, the last one just now: is a flow held back? It counts in
+ * the due share, then, or if it has that.
  */
-static void check_held(u32 rtt_us, u32 rate, u32 marks, bool want)
+static void check_held(u32 rtt_us, u32 rate, u8 marks, bool want)
 {
-	struct zrtt_table t;
-	struct zrtt_flow *f;
-	u32 i;
+	struct zrtt_flow f = flow_of(rate, rtt_us);
+	const struct zrtt_table t = { .due = DUE };
 
-	zrtt_table_init(&t, calloc(FLOWS, sizeof(*f)), FLOWS);
-	t.due = DUE;
-	f = zrtt_flow_get(&t, ZRTT_L4S_LOOK, START - START % ZRTT_L4S_LOOK, 0);
-	zrtt_flow_saw(f, rtt_us, f->epoch);
-	f->l4s = 1;
-	f->lane = ZRTT_LANE_L4S;
-	f->marks = marks;
-	for (i = 1; i <= ZRTT_L4S_LOOK / 2; i++) {
-		f->bytes = rate;
-		zrtt_flow_update(&t, f, f->epoch + 1);
-	}
-	assert_int_equal(f->hit, want);
-	assert_int_equal(f->counts, want || rate >= DUE);
-	/* a new look says nothing in its first second */
-	f->marks = 0;
-	f->epoch += ZRTT_L4S_LOOK / 2 - 1;
-	for (i = 0; i < ZRTT_MATURE_EPOCHS; i++) {
-		f->bytes = rate;
-		zrtt_flow_update(&t, f, f->epoch + 1);
-		assert_int_equal(f->hit, want);
-	}
-	f->bytes = rate;
-	zrtt_flow_update(&t, f, f->epoch + 1);
-	assert_int_equal(f->hit, 0);
-	free(t.slots);
+	f.tag = ZRTT_L4S_LOOK / 2 - START % ZRTT_L4S_LOOK;
+	f.lane = ZRTT_LANE_L4S;
+	f.marks = marks;
+	assert_false(zrtt_flow_held(&f));
+	f.hit = 1;
+	assert_int_equal(zrtt_flow_held(&f), want);
+	assert_int_equal(zrtt_flow_counts(&t, &f), want || rate >= DUE);
+	/* others are by any mark, and it is in the first second of a look */
+	f.l4s = 0;
+	assert_true(zrtt_flow_held(&f));
+	f.l4s = 1;
+	f.epoch += ZRTT_L4S_LOOK / 2 + ZRTT_MATURE_EPOCHS - 1;
+	f.marks = 0;
+	assert_true(zrtt_flow_held(&f));
+	f.epoch++;
+	assert_false(zrtt_flow_held(&f));
 }
 
 /* In half a look there are 26 RTTs of 160 ms, 43 of 100 ms, 172 of 25 ms. */
