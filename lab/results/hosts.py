@@ -32,9 +32,11 @@ class HostResult:
     flows: int
     """Long ones."""
     goodput_mbps: float
-    """All that was received of it: long and short flows, and UDP from it."""
+    """All that was received of it: long and short flows, UDP and ACKs from it."""
     short_mbps: float
     udp_mbps: float
+    acks_mbps: float
+    """Of flows the other way, as payload that takes as much of the wire."""
     jain: float
     """Of its long flows."""
     of_due: float
@@ -74,6 +76,12 @@ def _udp_mbps(scenario: Scenario, udp: Sequence[UdpResult], host: int) -> float:
     """On the wire, of the streams of a host."""
     streams = zip(scenario.udp, udp, strict=True)
     return sum(done.delivered_mbps for stream, done in streams if stream.host == host)
+
+
+def _acks_mbps(scenario: Scenario, acks: Sequence[float], host: int) -> float:
+    """On the wire, of the flows to a host."""
+    flows = zip(scenario.reverse_flows, acks, strict=True)
+    return sum(mbps for flow, mbps in flows if flow.host == host)
 
 
 def _steady(scenario: Scenario) -> set[int]:
@@ -123,8 +131,10 @@ def _error(shares: Sequence[float]) -> float:
 
 def compute(scenario: Scenario, readings: Sequence[Mapping[str, Any]],
             samples: Sequence[Sequence[int]], goodputs: Sequence[float],
-            wires: Sequence[float], udp: Sequence[UdpResult], seconds: float) -> Hosts:  # fmt: skip
-    """From the goodput of the long flows in Mbit/s, that with headers, and the readings."""
+            wires: Sequence[float], udp: Sequence[UdpResult], acks: Sequence[float],
+            seconds: float) -> Hosts:  # fmt: skip
+    """From the goodput of the long flows in Mbit/s, that with headers, the ACKs of flows the other
+    way with headers, and the readings."""
     short = _short_mbps(scenario, readings, seconds)
     members: dict[int, list[int]] = {}
     for host, group in enumerate(scenario.groups):
@@ -136,16 +146,19 @@ def compute(scenario: Scenario, readings: Sequence[Mapping[str, Any]],
         own, short_mbps = [goodputs[i] for i in flows], sum(short[host] for host in hosts)
         on_wire = sum(_udp_mbps(scenario, udp, host) for host in hosts)
         udp_mbps = on_wire * PAYLOAD_BYTES / FRAME_BYTES
+        acked = sum(_acks_mbps(scenario, acks, host) for host in hosts)
+        acks_mbps = acked / expansion(scenario.hint != "none")
         on_wire += sum(wires[i] for i in flows)
-        on_wire += short_mbps * expansion(scenario.hint != "none")
+        on_wire += short_mbps * expansion(scenario.hint != "none") + acked
         found.append(
             HostResult(
                 number=group if scenario.subscribers else hosts[0],
                 weight=scenario.host_weights[hosts[0]],
                 flows=len(flows),
-                goodput_mbps=sum(own) + short_mbps + udp_mbps,
+                goodput_mbps=sum(own) + short_mbps + udp_mbps + acks_mbps,
                 short_mbps=short_mbps,
                 udp_mbps=udp_mbps,
+                acks_mbps=acks_mbps,
                 jain=jain(own),
                 of_due=on_wire / dues[group] if dues[group] else math.nan,
             )

@@ -18,7 +18,7 @@ from lab.model.scenario import Flow, Scenario
 from lab.model.spoof import Spoof, SpoofResult
 from lab.model.thin import Thin, ThinResult
 from lab.model.udp import UdpResult, frames_mbps
-from lab.model.wire import expansion, headers
+from lab.model.wire import HEADER_BYTES, expansion, headers
 from lab.net import network
 from lab.results import hosts as hosts_of
 from lab.results import line as line_of
@@ -58,6 +58,8 @@ class FlowResult:
     """The only router it crosses; 0: all."""
     held_mbps: float = 0.0
     """Of wire_mbps, what had arrived before the interval, and waited behind a hole."""
+    acks_mbps: float = 0.0
+    """Of its receiver, on the wire."""
 
     @property
     def expansion(self) -> float:
@@ -223,6 +225,7 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
         ecn=end["ecn"],
         hop=flow.hop,
         held_mbps=begin["held_bytes"] * 8 / seconds / 1e6 * expanded,
+        acks_mbps=(end["acks"] - begin["acks"]) * HEADER_BYTES * 8 / seconds / 1e6,
     )
 
 
@@ -434,7 +437,7 @@ def compute(scenario: Scenario, output: GuestOutput, release: str, clock: str,
     goodputs = [flow.goodput_mbps for flow in flows]
     of_hosts = hosts_of.compute(
         scenario, readings, traffic["samples"], goodputs, [flow.wire_mbps for flow in flows],
-        udp, seconds,
+        udp, [flow.acks_mbps for flow in bulk[n_forward:]], seconds,
     )  # fmt: skip
     result = Result(
         label=scenario.qdisc,

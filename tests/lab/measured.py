@@ -34,7 +34,7 @@ def reading(at_s: float, flows: Sequence[int], udp: Sequence[Sequence[int]] = ()
 
 def _of_flow(received: int, ecn: bool) -> dict[str, Any]:
     return {"bytes_received": received, "held_bytes": 0, "starved_us": 0, "retransmits": 0,
-            "min_rtt_us": 20_000, "snd_mss": MSS, "ecn": ecn}  # fmt: skip
+            "acks": 0, "min_rtt_us": 20_000, "snd_mss": MSS, "ecn": ecn}  # fmt: skip
 
 
 def traffic_of(scenario: Scenario, readings: list[dict[str, Any]]) -> dict[str, Any]:

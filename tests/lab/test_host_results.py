@@ -17,7 +17,7 @@ from lab.model.hosts import Idle
 from lab.model.scenario import Phase, Scenario
 from lab.model.step import Step
 from lab.model.udp import PAYLOAD_BYTES, Udp
-from lab.model.wire import FRAME_BYTES, expansion
+from lab.model.wire import FRAME_BYTES, HEADER_BYTES, expansion
 from lab.results import report, table
 from lab.results.dues import dues_mbps
 from lab.results.result import Result
@@ -121,6 +121,19 @@ def test_all_that_a_host_sends_is_its_share() -> None:
     assert second.goodput_mbps == pytest.approx(4.5)
     assert first.of_due == pytest.approx((4 + 2.5 * WIRE) / 9.5, rel=1e-3)
     assert second.of_due == pytest.approx(4.5 * WIRE / 9.5)
+
+
+def test_acks_of_flows_the_other_way_are_of_its_share() -> None:
+    scenario = replace(UNEVEN, reverse=1).check()
+    host = scenario.reverse_flows[0].host
+    traffic = traffic_of(
+        scenario, [reading(at, [flow_bytes(2, at)] * 5) for at in (10, 10 + SECONDS)]
+    )
+    traffic["flows"][-1]["end"]["acks"] = round(1.5e6 / 8 * SECONDS / HEADER_BYTES)
+    found = result_of(scenario, traffic, 8 * WIRE + 1.5, 2 * WIRE).hosts
+    assert found[1 - host].acks_mbps == 0
+    assert found[host].acks_mbps == pytest.approx(1.5 / WIRE, rel=1e-3)
+    assert found[host].goodput_mbps == pytest.approx(2 * found[host].flows + 1.5 / WIRE, rel=1e-3)
 
 
 def test_hosts_without_short_flows_may_be_missing() -> None:

@@ -30,6 +30,7 @@ struct reading {
 	uint64_t held_bytes;		/* that wait behind a hole, as the sender knows */
 	uint64_t starved_us;
 	uint32_t retransmits;
+	uint32_t acks;			/* that its receiver sent */
 	uint32_t min_rtt_us;
 	uint32_t snd_mss;
 	bool ecn;			/* negotiated */
@@ -219,6 +220,13 @@ static uint64_t bytes_received(const struct flow *f)
 	return tcp_info(f->receiver, &info) ? info.tcpi_bytes_received : f->bytes_received;
 }
 
+static uint32_t acks_sent(const struct flow *f)
+{
+	struct tcp_info info;
+
+	return tcp_info(f->receiver, &info) ? info.tcpi_segs_out : 0;
+}
+
 static void close_receiver(struct flow *f)
 {
 	f->bytes_received = bytes_received(f);
@@ -274,6 +282,7 @@ static struct reading read_flow(struct flow *f)
 	struct tcp_info info;
 
 	r.bytes_received = bytes_received(f);
+	r.acks = acks_sent(f);
 	if (look(f, &info)) {
 		r.held_bytes = (uint64_t)info.tcpi_sacked * info.tcpi_snd_mss;
 		r.starved_us = f->starved_us;
@@ -357,9 +366,9 @@ static void print_reading(FILE *out, const char *name, const struct reading *r)
 {
 	fprintf(out,
 		"\"%s\": {\"bytes_received\": %" PRIu64 ", \"held_bytes\": %" PRIu64
-		", \"starved_us\": %" PRIu64 ", \"retransmits\": %u, \"min_rtt_us\": %u"
+		", \"starved_us\": %" PRIu64 ", \"retransmits\": %u, \"acks\": %u, \"min_rtt_us\": %u"
 		", \"snd_mss\": %u, \"ecn\": %s}",
-		name, r->bytes_received, r->held_bytes, r->starved_us, r->retransmits,
+		name, r->bytes_received, r->held_bytes, r->starved_us, r->retransmits, r->acks,
 		r->min_rtt_us, r->snd_mss, r->ecn ? "true" : "false");
 }
 
