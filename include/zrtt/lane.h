@@ -36,7 +36,9 @@
  * apart there, too few to hold a flow at its share, and a sender that backs off when its RTT
  * grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So the flow is
  * sparse up to the whole share while it is hit, too, and returns from bulk as soon as it sends
- * less. With smaller shares that costs delay, and Reno flows of long RTTs are late.
+ * less. With smaller shares that costs delay, and Reno flows of long RTTs are late. With the
+ * low-latency lane none is large: that lane goes before sparse, where a flow that is not marked
+ * would have what it leaves.
  */
 #define ZRTT_LANE_LARGE_DUE	(128 * 1514)
 
@@ -61,6 +63,7 @@
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
  * @rate: most that a sparse flow sends, bytes per epoch, 0 = all packets are in bulk
  * @small_rate: the same of small packets, if that is more
+ * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
@@ -72,6 +75,7 @@
 struct zrtt_lanes {
 	u32 rate;
 	u32 small_rate;
+	u32 large_due;
 	u32 lead;
 	u32 thin_ahead;
 	u32 ahead;
@@ -82,8 +86,10 @@ struct zrtt_lanes {
 };
 
 /* P_b is @p_q30, the due share @due bytes per epoch: what is sparse follows. */
-static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, u32 p_q30, u32 due)
+static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, u32 p_q30,
+				   u32 due)
 {
+	lanes->large_due = l4s ? ~0U : ZRTT_LANE_LARGE_DUE;
 	if (!p_q30)
 		lanes->ticks = 0;
 	else if (lanes->ticks < ZRTT_LANE_TICKS)
@@ -142,7 +148,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 						      const struct zrtt_flow *f, u32 bytes,
 						      u64 now_ns, u32 most)
 {
-	bool small = bytes <= ZRTT_LANE_SMALL, large_due = most >= ZRTT_LANE_LARGE_DUE;
+	bool small = bytes <= ZRTT_LANE_SMALL, large_due = most >= lanes->large_due;
 	u32 rate = most;
 
 	if (f->hit && !large_due)

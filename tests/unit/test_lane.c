@@ -31,7 +31,7 @@ static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 {
 	struct zrtt_lanes lanes = { .ticks = ZRTT_LANE_TICKS };
 
-	zrtt_lanes_tick(&lanes, true, 1, due);
+	zrtt_lanes_tick(&lanes, true, false, 1, due);
 	zrtt_lanes_end_epoch(&lanes, due, sent);
 	return lanes;
 }
@@ -59,7 +59,7 @@ static void without_lanes_all_is_bulk(void **state)
 	(void)state;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, f, ZRTT_LANE_SMALL), ZRTT_LANE_THIN);
-	zrtt_lanes_tick(&lanes, false, 1, DUE);
+	zrtt_lanes_tick(&lanes, false, false, 1, DUE);
 	assert_int_equal(lanes.rate, 0);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	assert_int_equal(lane_of(&lanes, &t, f, 1), ZRTT_LANE_BULK);
@@ -112,6 +112,10 @@ static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 	f->rate = ZRTT_LANE_LARGE_DUE - 1;
 	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, ZRTT_LANE_LARGE_DUE, LARGE,
 					   START * epoch_ns), ZRTT_LANE_SPARSE);
+	/* with the low-latency lane none is large */
+	zrtt_lanes_tick(&lanes, true, true, 1, ZRTT_LANE_LARGE_DUE);
+	f->rate = ZRTT_LANE_LARGE_DUE / 2;
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	free(t.slots);
 }
 
@@ -137,15 +141,15 @@ static void due_share_is_believed_after_some_updates(void **state)
 
 	(void)state;
 	for (i = 1; i < ZRTT_LANE_TICKS; i++) {
-		zrtt_lanes_tick(&lanes, true, 1, 1000);
+		zrtt_lanes_tick(&lanes, true, false, 1, 1000);
 		assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
 	}
-	zrtt_lanes_tick(&lanes, true, 1, 1000);
+	zrtt_lanes_tick(&lanes, true, false, 1, 1000);
 	assert_int_equal(lanes.rate, 1000);
 	/* nobody is held back: begin anew */
-	zrtt_lanes_tick(&lanes, true, 0, 1000);
+	zrtt_lanes_tick(&lanes, true, false, 0, 1000);
 	assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
-	zrtt_lanes_tick(&lanes, true, 1, 10 * ZRTT_LANE_RATE);
+	zrtt_lanes_tick(&lanes, true, false, 1, 10 * ZRTT_LANE_RATE);
 	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
