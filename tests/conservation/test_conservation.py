@@ -21,7 +21,7 @@ PACKETS_WITH_BUG = 1_000_000
 """Most that are passed until it shows."""
 
 ALL_LARGE = Edit("include/zrtt/lane.h", "ZRTT_LANE_LARGE_DUE\t(128 * 1514)", "ZRTT_LANE_LARGE_DUE\t1")
-"""Few are as the packets of this ledger come."""
+"""No flow of the ledger has so much; without this none would return."""
 
 BOOKS = {
     "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
