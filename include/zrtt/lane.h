@@ -38,9 +38,11 @@
  * sparse up to the whole share while it is hit, too, and returns from bulk as soon as it sends
  * less. With smaller shares that costs delay, and Reno flows of long RTTs are late. With the
  * low-latency lane none is large: that lane goes before sparse, where a flow that is not marked
- * would have what it leaves.
+ * would have what it leaves. Nor is any where P_b is above an eighth: marks are not few there,
+ * and a flood that is alone has a due share of all, which it must not send unmarked.
  */
 #define ZRTT_LANE_LARGE_DUE	(128 * 1514)
+#define ZRTT_LANE_LARGE_P	(ZRTT_P_ONE / 8)
 
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
@@ -89,7 +91,7 @@ struct zrtt_lanes {
 static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, u32 p_q30,
 				   u32 due)
 {
-	lanes->large_due = l4s ? ~0U : ZRTT_LANE_LARGE_DUE;
+	lanes->large_due = l4s || p_q30 > ZRTT_LANE_LARGE_P ? ~0U : ZRTT_LANE_LARGE_DUE;
 	if (!p_q30)
 		lanes->ticks = 0;
 	else if (lanes->ticks < ZRTT_LANE_TICKS)

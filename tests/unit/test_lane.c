@@ -116,6 +116,11 @@ static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 	zrtt_lanes_tick(&lanes, true, true, 1, ZRTT_LANE_LARGE_DUE);
 	f->rate = ZRTT_LANE_LARGE_DUE / 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	/* nor where marks are not few */
+	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P, ZRTT_LANE_LARGE_DUE);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P + 1, ZRTT_LANE_LARGE_DUE);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	free(t.slots);
 }
 
