@@ -96,14 +96,6 @@ static inline u32 zrtt_mul_q16(u32 x, u32 w_q16)
 	return product > ~0U ? ~0U : (u32)product;
 }
 
-/* The same for a probability, saturated to 1. */
-static inline u32 zrtt_p_mul(u32 p_q30, u32 w_q16)
-{
-	u32 product = zrtt_mul_q16(p_q30, w_q16);
-
-	return product > ZRTT_P_ONE ? ZRTT_P_ONE : product;
-}
-
 /* p + @delta, saturated to 0 .. 1. */
 static inline u32 zrtt_p_add(u32 p_q30, s64 delta)
 {

@@ -148,7 +148,7 @@ enum zrtt_quic_phase {
  * @spin_run: packets that had it behind the first, up to 3; in a handshake, one has left
  * @spin_good: edges in a row without doubt, up to 7
  * @passive_at: epoch of @passive_us, low bits of the units of ZRTT_PASSIVE_SHIFT
- * @weight_q16: P_i / P_b
+ * @weight: P_i / P_b, of the low-latency lane its square root, as zrtt_weight_pack()
  * @acc_q30: marking credit
  * @threshold_q30: credit that triggers the next mark
  * @last: number of its last packet in @lane, low bits; or ZRTT_LAST_BULK
@@ -201,7 +201,7 @@ struct zrtt_flow {
 		};
 	};
 	u8 passive_at;
-	u32 weight_q16;
+	u32 weight;
 	u32 acc_q30;
 	u32 threshold_q30;
 	u16 last;
@@ -216,6 +216,38 @@ struct zrtt_flow {
 	u8 hinted_by_mark:1;
 	u8 timed:1;
 };
+
+/* P_i / P_b of a flow: its last five bits say by how many the others are to be shifted. */
+#define ZRTT_WEIGHT_SHIFT_BITS	5
+#define ZRTT_WEIGHT_SHIFT_MAX	31
+#define ZRTT_WEIGHT_ONE_SHIFT	26
+#define ZRTT_WEIGHT_ONE_PACKED	((1U << (ZRTT_WEIGHT_ONE_SHIFT + ZRTT_WEIGHT_SHIFT_BITS)) | \
+				 ZRTT_WEIGHT_ONE_SHIFT)
+
+/* @x times @weight, of zrtt_weight_pack(); @x is below 2^37. */
+static inline u64 zrtt_weight_times(u64 x, u32 weight)
+{
+	return (x * (weight >> ZRTT_WEIGHT_SHIFT_BITS)) >> (weight & ZRTT_WEIGHT_SHIFT_MAX);
+}
+
+static inline u64 zrtt_weight_q16(u32 weight)
+{
+	return zrtt_weight_times(ZRTT_Q16_ONE, weight);
+}
+
+/* The square of @weight, which is 2^-7.5 .. 2^11. */
+static inline u32 zrtt_weight_square(u32 weight)
+{
+	u64 root = weight >> ZRTT_WEIGHT_SHIFT_BITS;
+	u32 down = ZRTT_WEIGHT_ONE_SHIFT + 1;
+	u32 shift = 2 * (weight & ZRTT_WEIGHT_SHIFT_MAX) - down;
+
+	if (shift > ZRTT_WEIGHT_SHIFT_MAX) {
+		down += shift - ZRTT_WEIGHT_SHIFT_MAX;
+		shift = ZRTT_WEIGHT_SHIFT_MAX;
+	}
+	return (u32)((root * root) >> down) << ZRTT_WEIGHT_SHIFT_BITS | shift;
+}
 
 /* Weight of the mean of @i epochs in the moving average, Q16: 1 - (11/12)^i, one
  * twelfth being 1 / ZRTT_RATE_EPOCHS.
@@ -274,7 +306,7 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->rtt_us = 0;
 	f->hinted_q8 = 0;
 	f->passive_us = 0;
-	f->weight_q16 = ZRTT_Q16_ONE;
+	f->weight = ZRTT_WEIGHT_ONE_PACKED;
 	f->acc_q30 = 0;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 	f->age = 0;

@@ -152,12 +152,12 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 				    u32 sojourn_us, u32 rnd)
 {
 	u32 base_q30 = zrtt_l4s_base(ctl, zrtt_l4s_native(l, sojourn_us));
-	u64 p_q30 = ((u64)base_q30 * f->weight_q16) >> ZRTT_Q16;
+	u64 p_q30 = zrtt_weight_times(base_q30, f->weight);
 	bool mark;
 
 	l->p_avg_q30 = zrtt_ewma(l->p_avg_q30, base_q30 < ZRTT_P_ONE ? base_q30 : ZRTT_P_ONE,
 				 ZRTT_L4S_AVG_WQ_Q16);
-	zrtt_count_weight(law, zrtt_mul_q16(f->weight_q16, f->weight_q16),
+	zrtt_count_weight(law, zrtt_weight_q16(zrtt_weight_square(f->weight)),
 			  p_q30 < ZRTT_P_ONE);
 	mark = zrtt_is_hit(f, p_q30, true, rnd);
 	f->hit |= mark;

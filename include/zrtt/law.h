@@ -37,19 +37,28 @@ enum zrtt_verdict {
 
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
 #define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
-#define ZRTT_WEIGHT_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
+#define ZRTT_WEIGHT_LOG_MIN	(-15 * (s32)ZRTT_Q16_ONE)
+#define ZRTT_WEIGHT_LOG_MAX	(22 << ZRTT_Q16)
+#define ZRTT_NORM_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
 #define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
 
 /* Mean weight: 1/512 per update of 16 ms, 8 s, slower than any flow's loop. */
 #define ZRTT_NORM_SHIFT		9
 
 /* The penalty: an integral of log2 r_i / due, at most an octave of it, times a gain: a
- * third of the marks that a flow of the due share expects in an epoch, and 1/16 at most.
- * Where marks are seconds apart, senders have not answered the last ones yet.
+ * third of the marks that the flow, or one of the due share, expects in an epoch, and 1/16 at
+ * most. Where marks are seconds apart, senders have not answered the last ones yet. Who has 16
+ * marks in an epoch and still is above its due answers to none: it has a gain of 1/4, until
+ * P_i is 1/4 and drops begin to tell. On a link of 10 Gbit/s P_b is 2^-20, and P_i is to be 1
+ * or more for a flood.
  */
-#define ZRTT_PENALTY_MAX	(14 << ZRTT_Q16)	/* 2^-14 .. 2^14 */
+#define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
+#define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
 #define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
 #define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
+#define ZRTT_PENALTY_GAIN_DEAF	(ZRTT_Q16_ONE / 4)
+#define ZRTT_PENALTY_DEAF_P	(ZRTT_P_ONE / 4)
+#define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
 
 /* log2 of 4 full packets times the square of an epoch in microseconds, Q16 */
 #define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
@@ -96,7 +105,7 @@ struct zrtt_law_params {
  * @log_rtt: log2 of RTT_avg in microseconds, Q16
  * @log_due: log2 of the due share in bytes per epoch, Q16
  * @due: the same, bytes per epoch
- * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16
+ * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16; or more
  * @l4s_gain_q16: the same for flows of the low-latency lane, whose marks are more
  * @p_q30: P_b
  * @rtt_avg_us: RTT_avg, for Padhye's equation
@@ -120,11 +129,16 @@ struct zrtt_law {
 	u32 weighed;
 };
 
-static inline s32 zrtt_clamp_log(s32 x, s32 most)
+static inline s32 zrtt_clamp_between(s32 x, s32 least, s32 most)
 {
 	if (x > most)
 		return most;
-	return x < -most ? -most : x;
+	return x < least ? least : x;
+}
+
+static inline s32 zrtt_clamp_log(s32 x, s32 most)
+{
+	return zrtt_clamp_between(x, -most, most);
 }
 
 /* min(cap, P_th / P_b_avg), Q16, without a division */
@@ -149,11 +163,16 @@ static inline u32 zrtt_alpha(const struct zrtt_law_params *params, u32 p_avg_q30
 	return zrtt_alpha_capped(params->pth_q30, p_avg_q30, cap_q16);
 }
 
-/* A third of the marks that a flow of the due share expects in an epoch at @p_q30. */
+/* A third of the marks that a flow of @rate expects in an epoch at @p_q30, Q16 */
+static inline u64 zrtt_marks_third(u64 p_q30, u32 rate)
+{
+	return (p_q30 * rate) >> (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
+}
+
+/* The gain of a flow of the due share. */
 static inline u32 zrtt_penalty_gain(u32 p_q30, u32 due)
 {
-	u64 gain_q16 = ((u64)p_q30 * due) >>
-		       (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
+	u64 gain_q16 = zrtt_marks_third(p_q30, due);
 
 	return gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 : ZRTT_PENALTY_GAIN_MAX;
 }
@@ -182,7 +201,7 @@ static inline void zrtt_law_normalise(struct zrtt_law *law)
 		   (ZRTT_Q16 << ZRTT_Q16);
 	law->log_norm = zrtt_clamp_log(law->log_norm -
 				       (log_mean >> ZRTT_NORM_SHIFT),
-				       ZRTT_WEIGHT_LOG_MAX);
+				       ZRTT_NORM_LOG_MAX);
 	law->weights = 0;
 	law->weighed = 0;
 }
@@ -329,6 +348,20 @@ static inline bool zrtt_is_doubtful(const struct zrtt_law_params *params,
 	       (!f->passive_us || f->syn == ZRTT_SYN_QUIC);
 }
 
+/* What has the logarithm @log, Q16: 27 bits, and in the last five how far they are to be
+ * shifted. Fixed point would be too coarse for those that are hardly marked, or too short for a
+ * flood where P_b is small.
+ */
+static inline u32 zrtt_weight_pack(s32 log)
+{
+	s32 shift = ZRTT_WEIGHT_ONE_SHIFT - (log >> ZRTT_Q16);
+
+	if (shift > ZRTT_WEIGHT_SHIFT_MAX)
+		shift = ZRTT_WEIGHT_SHIFT_MAX;
+	return zrtt_exp2(log + (shift - ZRTT_Q16) * (s32)ZRTT_Q16_ONE) << ZRTT_WEIGHT_SHIFT_BITS |
+	       (u32)shift;
+}
+
 /**
  * zrtt_weight() - P_i / P_b of a flow, of the low-latency lane its square root
  * @params: parameters
@@ -336,7 +369,7 @@ static inline bool zrtt_is_doubtful(const struct zrtt_law_params *params,
  * @f: flow, just updated
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share. Return: Q16, 2^-15 .. 2^15.
+ * share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      const struct zrtt_law *law,
@@ -358,8 +391,8 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      (zrtt_log2(f->rate) - law->log_due);
 	if (params->tuned)
 		log_weight += law->log_norm + f->penalty_q16;
-	log_weight = zrtt_clamp_log(log_weight, ZRTT_WEIGHT_LOG_MAX);
-	return zrtt_exp2(f->l4s ? log_weight / 2 : log_weight);
+	log_weight = zrtt_clamp_between(log_weight, ZRTT_WEIGHT_LOG_MIN, ZRTT_WEIGHT_LOG_MAX);
+	return zrtt_weight_pack(f->l4s ? log_weight / 2 : log_weight);
 }
 
 /* Is P_i low enough to mark? A mark_max of 1 never drops. */
@@ -382,6 +415,21 @@ static inline u32 zrtt_drop_odds(u64 p_q30)
 				 zrtt_log2(p_q30 + ZRTT_P_ONE));
 
 	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
+}
+
+/* The gain of a flow in bulk. A host, whose law has no P_b, has that of the due share. */
+static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
+{
+	u64 p_q30 = zrtt_weight_times(law->p_q30, f->weight), gain_q16;
+
+	if (p_q30 > ZRTT_PENALTY_DEAF_P)
+		return law->gain_q16;
+	gain_q16 = zrtt_marks_third(p_q30, f->rate);
+	if (gain_q16 >= ZRTT_PENALTY_DEAF)
+		return ZRTT_PENALTY_GAIN_DEAF;
+	if (gain_q16 > ZRTT_PENALTY_GAIN_MAX)
+		return ZRTT_PENALTY_GAIN_MAX;
+	return gain_q16 > law->gain_q16 ? (u32)gain_q16 : law->gain_q16;
 }
 
 /* The gain of a flow of the low-latency lane: no more than an octave in a quarter of the time in
@@ -418,17 +466,18 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
 	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
-	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : law->gain_q16) * epochs) >>
+	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : zrtt_own_gain(law, f)) * epochs) >>
 		   ZRTT_Q16;
 	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
-	f->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);
+	f->penalty_q16 = zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,
+					    ZRTT_PENALTY_MAX);
 }
 
 /* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do
  * not count: the rest must be marked as if they were not there.
  */
-static inline void zrtt_count_weight(struct zrtt_law *law, u32 weight_q16, bool marks)
+static inline void zrtt_count_weight(struct zrtt_law *law, u64 weight_q16, bool marks)
 {
 	if (!marks)
 		return;

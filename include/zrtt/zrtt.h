@@ -499,19 +499,21 @@ static inline void zrtt_idle_end(struct zrtt_vars *vars)
 	vars->idle_ns = 0;
 }
 
-/* P_i / P_b, Q16; of a flow of the low-latency lane, whose weight is the root, too. */
+/* P_i / P_b, as zrtt_weight_pack(); of a flow of the low-latency lane, whose weight is the
+ * root, too.
+ */
 static inline u32 zrtt_bulk_weight(const struct zrtt_flow *f)
 {
 	if (unlikely(f->l4s))
-		return zrtt_mul_q16(f->weight_q16, f->weight_q16);
-	return f->weight_q16;
+		return zrtt_weight_square(f->weight);
+	return f->weight;
 }
 
 /* P_i of @f in bulk at this moment, Q30, not bounded by 1. */
 static inline u64 zrtt_probability(const struct zrtt_vars *vars,
 				   const struct zrtt_flow *f)
 {
-	return ((u64)vars->ctl.p_q30 * zrtt_bulk_weight(f)) >> ZRTT_Q16;
+	return zrtt_weight_times(vars->ctl.p_q30, zrtt_bulk_weight(f));
 }
 
 /**
@@ -563,9 +565,9 @@ static noinline __maybe_unused u32 zrtt_weight_of_member(const struct zrtt_param
 static inline void zrtt_reweigh(const struct zrtt_params *params,
 				const struct zrtt_vars *vars, struct zrtt_flow *f)
 {
-	f->weight_q16 = unlikely(vars->table.members) ?
-			zrtt_weight_of_member(params, vars, f) :
-			zrtt_weight(&params->law, &vars->law, f);
+	f->weight = unlikely(vars->table.members) ?
+		    zrtt_weight_of_member(params, vars, f) :
+		    zrtt_weight(&params->law, &vars->law, f);
 }
 
 /* zrtt_refresh(), with members or without: who has none is not to pay for them. */
@@ -594,7 +596,7 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
 			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
-	f->weight_q16 = zrtt_weight(&params->law, own, f);
+	f->weight = zrtt_weight(&params->law, own, f);
 }
 
 static noinline __maybe_unused void
@@ -820,7 +822,7 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 
-	zrtt_count_weight(&vars->law, zrtt_bulk_weight(f), marks);
+	zrtt_count_weight(&vars->law, zrtt_weight_q16(zrtt_bulk_weight(f)), marks);
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
 	if (verdict == ZRTT_MARK && !params->ecn)
 		verdict = ZRTT_DROP;

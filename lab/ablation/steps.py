@@ -173,7 +173,12 @@ STEPS: Mapping[str, Step] = {
     ),
     "penalty": Step(
         "no penalty",
-        _edit(LAW, "ZRTT_PENALTY_MAX\t(14 << ZRTT_Q16)", "ZRTT_PENALTY_MAX\t0"),
+        _edit(
+            LAW,
+            "\tf->penalty_q16 = zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, "
+            "ZRTT_PENALTY_MIN,\n\t\t\t\t\t    ZRTT_PENALTY_MAX);",
+            "\tf->penalty_q16 = 0;",
+        ),
         {
             "bbr": ("max_class_ratio",),
             "fast": ("max_min_ratio",),
@@ -186,9 +191,8 @@ STEPS: Mapping[str, Step] = {
         "no penalty below 1",
         _edit(
             LAW,
-            "\tf->penalty_q16 = zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX);",
-            "\tstep_q16 += f->penalty_q16;\n"
-            "\tf->penalty_q16 = step_q16 < 0 ? 0 : zrtt_clamp_log(step_q16, ZRTT_PENALTY_MAX);",
+            "ZRTT_PENALTY_MIN\t(-14 * (s32)ZRTT_Q16_ONE)",
+            "ZRTT_PENALTY_MIN\t0",
         ),
         {"fast": ("max_min_ratio",), **_jain("reno", "unhinted", "start")},
     ),

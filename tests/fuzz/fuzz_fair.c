@@ -103,7 +103,8 @@ static void check_hosts(const struct queue *q)
 	for (i = 0; i < HOST_SLOTS; i++) {
 		slots[i] = copy.slots[i];
 		slots[i].epoch -= zrtt_epoch(q->now_ns) + 1;
-		expect(abs(slots[i].penalty_q16) <= ZRTT_PENALTY_MAX, "penalty out of range");
+		expect(slots[i].penalty_q16 >= ZRTT_PENALTY_MIN &&
+		       slots[i].penalty_q16 <= ZRTT_PENALTY_MAX, "penalty out of range");
 	}
 	copy.slots = slots;
 	check_table(&copy);
@@ -122,8 +123,8 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 	u32 bytes = 0;
 
 	f = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
-	expect(f->weight_q16 >= ZRTT_Q16_ONE >> 15 && f->weight_q16 <= 1U << 31,
-	       "weight out of range");
+	expect(zrtt_weight_q16(f->weight) >= ZRTT_Q16_ONE >> 15 &&
+	       zrtt_weight_q16(f->weight) <= (u64)ZRTT_Q16_ONE << 22, "weight out of range");
 	if (t->groups) {
 		m = zrtt_flow_member(t, f);
 		expect(m->tag == f->tag, "another flow's hosts");

@@ -56,7 +56,6 @@ static void check_products(u32 x, u32 w_q16)
 	long double want = floorl(x * (long double)w_q16 / Q16);
 
 	expect(zrtt_mul_q16(x, w_q16) == fminl(want, ~0U), "wrong product");
-	expect(zrtt_p_mul(x, w_q16) == fminl(want, ZRTT_P_ONE), "wrong probability");
 }
 
 static void check_sum(u32 p_q30, s64 delta)

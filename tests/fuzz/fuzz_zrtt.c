@@ -128,7 +128,7 @@ static void check_law(const struct queue *q)
 	default:
 		expect(law->alpha_q16 <= params->alpha_max_q16, "alpha above its cap");
 	}
-	expect(abs(law->log_norm) <= ZRTT_WEIGHT_LOG_MAX, "mean weight out of range");
+	expect(abs(law->log_norm) <= ZRTT_NORM_LOG_MAX, "mean weight out of range");
 	expect(law->gain_q16 <= ZRTT_PENALTY_GAIN_MAX, "gain of the penalty out of range");
 	expect(law->log_due >= 0 && law->log_due < 32 << ZRTT_Q16, "due share out of range");
 	expect(!law->log_due || law->due, "a due share of nothing");
@@ -152,12 +152,13 @@ static void check_flow(const struct queue *q, const struct zrtt_flow *f, u32 tag
 {
 	expect(f->tag == tag || (q->params.law.tuned && f->tag == (tag ^ ZRTT_SPOOFED)),
 	       "another flow's slot");
-	expect(f->weight_q16 >= ZRTT_Q16_ONE >> 15 && f->weight_q16 <= 1U << 31,
-	       "weight out of range");
+	expect(zrtt_weight_q16(f->weight) >= ZRTT_Q16_ONE >> 15 &&
+	       zrtt_weight_q16(f->weight) <= (u64)ZRTT_Q16_ONE << 22, "weight out of range");
 	expect(f->threshold_q30 >= ZRTT_P_ONE / 2 &&
 	       f->threshold_q30 < ZRTT_P_ONE / 2 * 3, "threshold out of range");
 	expect(f->acc_q30 < f->threshold_q30, "credit piles up");
-	expect(abs(f->penalty_q16) <= ZRTT_PENALTY_MAX, "penalty out of range");
+	expect(f->penalty_q16 >= ZRTT_PENALTY_MIN && f->penalty_q16 <= ZRTT_PENALTY_MAX,
+	       "penalty out of range");
 	expect(!f->live || !f->counts || (zrtt_flow_mature(f) && f->rate),
 	       "counts without a rate");
 	expect(f->age <= ZRTT_LIVE_EPOCHS, "too old");

@@ -113,7 +113,7 @@ BUGS = [
     Bug("counts without a rate", "zrtt", "zrtt_flow_mature(f) && f->rate &&", "zrtt_flow_mature(f) &&", "table"),
     Bug("changes what counts in the sums", "zrtt", "f->hit = 0;\n\tzrtt_flow_enlist(t, f);", "f->hit = 0;\n\tzrtt_flow_enlist(t, f);\n\tf->counts = f->hit;", "table"),
     Bug("divides the due share by all", "zrtt", "sums->sum_log_rate, sums->counted)", "sums->sum_log_rate, sums->with_rtt + 1)", "law"),
-    Bug("penalises without end", "zrtt", "zrtt_clamp_log(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MAX)", "f->penalty_q16 + (s32)step_q16", "law"),
+    Bug("penalises without end", "zrtt", "zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,\n\t\t\t\t\t    ZRTT_PENALTY_MAX)", "f->penalty_q16 + (s32)step_q16", "law"),
     Bug("takes a drop from what an update counted", "zrtt", "pkt->bytes < f->bytes ? pkt->bytes : f->bytes", "pkt->bytes"),
     Bug("forgets a hit at once", "zrtt", "f->hit = 1;", "f->hit = 0;", "law"),
     Bug(

@@ -30,9 +30,9 @@ u32 model_exp2(s32 x)
 	return zrtt_exp2(x);
 }
 
-u32 model_p_mul(u32 p_q30, u32 w_q16)
+u32 model_mul_q16(u32 x, u32 w_q16)
 {
-	return zrtt_p_mul(p_q30, w_q16);
+	return zrtt_mul_q16(x, w_q16);
 }
 
 u32 model_p_add(u32 p_q30, s64 delta)
@@ -201,7 +201,7 @@ u64 model_probability(u32 i)
 {
 	const struct zrtt_vars vars = { .ctl = { .p_q30 = law.p_q30 } };
 
-	slots[i].weight_q16 = zrtt_weight(&law_params, &law, &slots[i]);
+	slots[i].weight = zrtt_weight(&law_params, &law, &slots[i]);
 	return zrtt_probability(&vars, &slots[i]);
 }
 

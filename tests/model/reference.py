@@ -13,7 +13,7 @@ ONE = 1 << 30  # probability 1, Q30
 LOG2_ERROR = 1 / (32 * 32 * 8 * log(2)) + 3 / Q16
 EXP2_ERROR = log(2) ** 2 / (32 * 32 * 8) + 1 / Q16  # relative
 
-WEIGHT_LOG_MAX = 15
+WEIGHT_LOG_MIN, WEIGHT_LOG_MAX = -15, 22
 TRUST_LOG_MAX = 2
 
 PI2_INTEGRAL = 5.0  # per second, of the period (RFC 9332 for 200 ms, doubled)
@@ -33,7 +33,7 @@ PBLUE_FLOOR = (ONE // 10_000) / ONE
 PADHYE_B = 2  # packets per ACK
 PADHYE_RTO_MIN = 0.2  # s
 
-PENALTY_MAX = 14.0  # octaves
+PENALTY_MIN, PENALTY_MAX = -14.0, 21.0  # octaves
 PENALTY_GAIN_MAX = 1 / 16
 PENALTY_BYTES = 4096
 NORM_GAIN = 1 / 512

@@ -19,9 +19,11 @@ from reference import (
     PENALTY_BYTES,
     PENALTY_GAIN_MAX,
     PENALTY_MAX,
+    PENALTY_MIN,
     Q16,
     TRUST_LOG_MAX,
     WEIGHT_LOG_MAX,
+    WEIGHT_LOG_MIN,
     clamp,
     fill,
     geometric_mean,
@@ -73,10 +75,9 @@ def test_p_i_is_the_equation(
         if not trust:
             power = clamp(power, -TRUST_LOG_MAX, TRUST_LOG_MAX)
         power += feedback * log2(rate / geometric_mean(rates))
-        want = exp2(clamp(power, -WEIGHT_LOG_MAX, WEIGHT_LOG_MAX))
-        # the weight has 16 bits behind the point, P_i has 30
+        want = exp2(clamp(power, WEIGHT_LOG_MIN, WEIGHT_LOG_MAX))
         off = abs(LIBRARY.probability(i) / ONE - p_q30 / ONE * want)
-        assert off <= p_q30 / ONE * (want * error + 1 / Q16) + 1 / ONE
+        assert off <= p_q30 / ONE * want * error + 1 / ONE
 
 
 @given(RTTS, st.floats(1 / 8, 8), spread(0, 1_000_000), st.integers(ONE // 100, ONE // 2))
@@ -133,7 +134,7 @@ def test_penalty_is_an_integral(due: int, p_q30: int, updates: list[tuple[float,
         rate = min(round(share * due), (1 << 32) - 1)
         over = clamp(log2(rate / due), -1, 1) if rate else -1
         epochs_counted = min(epochs, LIVE_EPOCHS)
-        penalty = clamp(penalty + gain * over * epochs_counted, -PENALTY_MAX, PENALTY_MAX)
+        penalty = clamp(penalty + gain * over * epochs_counted, PENALTY_MIN, PENALTY_MAX)
         error += epochs_counted * (gain_error * abs(over) + gain * RATIO_ERROR) + 1 / Q16
         assert abs(LIBRARY.penalty(rate, epochs) / Q16 - penalty) <= error
 

@@ -80,7 +80,7 @@ static void new_flow_is_found_again(void **state)
 	assert_null(zrtt_flow_find(&t, 42));
 	f = zrtt_flow_get(&t, 42, START, UINT32_MAX);
 	assert_int_equal(f->tag, 42);
-	assert_int_equal(f->weight_q16, ZRTT_Q16_ONE);
+	assert_int_equal(f->weight, ZRTT_WEIGHT_ONE_PACKED);
 	assert_in_range(f->threshold_q30, ZRTT_P_ONE / 2, ZRTT_P_ONE / 2 * 3);
 	assert_ptr_equal(zrtt_flow_get(&t, 42, START, 0), f);
 	assert_ptr_equal(zrtt_flow_find(&t, 42), f);

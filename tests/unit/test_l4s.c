@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* l4s.h: the ramp, marks, shares of the link, who has the low-latency lane and who loses it. */
 #include "unit.h"
+#include "weight.h"
 #include <zrtt/zrtt.h>
 
 #define FLOWS		64
@@ -30,7 +31,7 @@ static struct zrtt_flow flow_of(u32 rate, u32 rtt_us)
 		.epoch = START,
 		.rate = rate,
 		.rtt_us = rtt_us,
-		.weight_q16 = ZRTT_Q16_ONE,
+		.weight = ZRTT_WEIGHT_ONE_PACKED,
 		.threshold_q30 = ZRTT_P_ONE,
 	};
 }
@@ -84,7 +85,7 @@ static void more_of_native_and_coupled_counts(void **state)
 }
 
 /* Marks per packet of a flow of that weight, where 2 p' is @base_q30. */
-static double marked(u32 weight_q16, u32 base_q30)
+static double marked(double weight, u32 base_q30)
 {
 	struct zrtt_flow f = flow_of(DUE, 10000);
 	struct zrtt_ctl ctl = { .root_q30 = base_q30 / 2 };
@@ -93,24 +94,24 @@ static double marked(u32 weight_q16, u32 base_q30)
 	u32 i, marks = 0;
 	u64 seed = 1;
 
-	f.weight_q16 = weight_q16;
+	f.weight = zrtt_weight_pack((s32)lround(log2(weight) * ZRTT_Q16_ONE));
 	for (i = 0; i < 100000; i++)
 		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, (u32)unit_random(&seed));
 	assert_int_equal(f.hit, 1);
 	assert_int_equal(f.marks, 255);
 	/* who is above 1 is not in the mean */
 	assert_int_equal(law.weighed,
-			 (u64)base_q30 * weight_q16 >> ZRTT_Q16 < ZRTT_P_ONE ? 100000 : 0);
+			 base_q30 * weight < ZRTT_P_ONE ? 100000 : 0);
 	return marks / 100000.0;
 }
 
 static void marks_are_as_many_as_the_weight_says(void **state)
 {
 	(void)state;
-	assert_near(marked(ZRTT_Q16_ONE, ZRTT_P_ONE / 5), 0.2, 0.005);
-	assert_near(marked(ZRTT_Q16_ONE * 3, ZRTT_P_ONE / 5), 0.6, 0.005);
-	assert_near(marked(ZRTT_Q16_ONE / 4, ZRTT_P_ONE / 5), 0.05, 0.005);
-	assert_near(marked(ZRTT_Q16_ONE * 9, ZRTT_P_ONE / 5), 1, 0);
+	assert_near(marked(1, ZRTT_P_ONE / 5), 0.2, 0.005);
+	assert_near(marked(3, ZRTT_P_ONE / 5), 0.6, 0.005);
+	assert_near(marked(0.25, ZRTT_P_ONE / 5), 0.05, 0.005);
+	assert_near(marked(9, ZRTT_P_ONE / 5), 1, 0);
 }
 
 /* A classic flow's rate goes with the root of 1 / P, a scalable one's with 1 / P. */
@@ -123,11 +124,11 @@ static void weight_is_the_root_of_bulk_weight(void **state)
 
 	(void)state;
 	root = zrtt_weight(&params, &law, &f);
-	assert_near(root, 3.0 * ZRTT_Q16_ONE, 100);
-	f.weight_q16 = root;
-	assert_near(zrtt_bulk_weight(&f), 9.0 * ZRTT_Q16_ONE, 1000);
+	assert_near(weight_value(root), 3, 0.002);
+	f.weight = root;
+	assert_near(weight_value(zrtt_bulk_weight(&f)), 9, 0.02);
 	f.l4s = 0;
-	assert_near(zrtt_weight(&params, &law, &f), 9.0 * ZRTT_Q16_ONE, 1000);
+	assert_near(weight_value(zrtt_weight(&params, &law, &f)), 9, 0.02);
 }
 
 /* RFC 9332 sec. 4.2: where marks cannot do more, packets are dropped in both */

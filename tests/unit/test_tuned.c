@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* law.h: what mode zrtt adds, odds, mean weight, due share and penalty. */
 #include "unit.h"
+#include "weight.h"
 #include <zrtt/law.h>
 
-#define W(q16)		((q16) / (double)ZRTT_Q16_ONE)
+#define Q16(x)		((x) / (double)ZRTT_Q16_ONE)
 #define P_MAX		(1ULL << 45)	/* P_b = 1, weight 2^15 */
 #define DUE		100000
 
@@ -142,7 +143,7 @@ static void reproductions_have_no_factors_of_ours(void **state)
 
 	(void)state;
 	f.penalty_q16 = ZRTT_PENALTY_MAX;
-	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_Q16_ONE);
+	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
 	/* nor is a mean learnt that a change of mode would let loose */
 	zrtt_count_weight(&law, 4 * ZRTT_Q16_ONE, true);
 	zrtt_law_tick(&params, &law, &(struct zrtt_sums) {}, 0, 0, 0);
@@ -162,12 +163,12 @@ static double run_normaliser(const struct zrtt_law_params *params,
 		for (j = 0; j < 7; j++) {
 			const struct zrtt_flow f = mature_flow(DUE << j);
 			u32 w = zrtt_weight(params, law, &f);
-			u64 p = ((u64)p_b * w) >> ZRTT_Q16;
+			u64 p = zrtt_weight_times(p_b, w);
 
-			zrtt_count_weight(law, w, zrtt_marks(params, p));
+			zrtt_count_weight(law, zrtt_weight_q16(w), zrtt_marks(params, p));
 			if (p > params->mark_max_q30)
 				continue;
-			sum += W(w);
+			sum += weight_value(w);
 			counted++;
 		}
 		zrtt_law_normalise(law);
@@ -190,8 +191,8 @@ static void mean_weight_becomes_1(void **state)
 		    0.01);
 	assert_near(run_normaliser(&params, &law, 0, 8000), 1, 0.01);
 	/* who is heavier than whom is not touched */
-	assert_near(zrtt_weight(&params, &law, &fast) /
-		    (double)zrtt_weight(&params, &law, &slow), 16, 0.5);
+	assert_near(weight_value(zrtt_weight(&params, &law, &fast)) /
+		    weight_value(zrtt_weight(&params, &law, &slow)), 16, 0.5);
 	/* from below, too */
 	law.log_norm = -10 * (s32)ZRTT_Q16_ONE;
 	assert_near(run_normaliser(&params, &law, 0, 8000), 1, 0.01);
@@ -246,8 +247,7 @@ static void normaliser_is_bounded_and_slow(void **state)
 			assert_in_range(abs(law.log_norm - before), 0,
 					(15 << ZRTT_Q16) >> ZRTT_NORM_SHIFT);
 		}
-		assert_int_equal(law.log_norm, i ? ZRTT_WEIGHT_LOG_MAX :
-				 -ZRTT_WEIGHT_LOG_MAX);
+		assert_int_equal(law.log_norm, i ? ZRTT_NORM_LOG_MAX : -ZRTT_NORM_LOG_MAX);
 	}
 }
 
@@ -285,7 +285,7 @@ static void due_share_is_the_geometric_mean(void **state)
 			sum += log2(rates[j]);
 		}
 		tick_over(&law, rates, n, 0);
-		assert_near(W(law.log_due), sum / n, 4e-4);
+		assert_near(Q16(law.log_due), sum / n, 4e-4);
 		/* cut to a whole number of bytes */
 		assert_near(law.due, exp2(sum / n), exp2(sum / n) * 4e-4 + 1);
 	}
@@ -324,7 +324,7 @@ static void gain_is_a_third_of_the_marks_expected(void **state)
 		struct zrtt_law law = {};
 
 		tick_over(&law, &due, 1, p_q30);
-		assert_near(W(law.gain_q16), fmin(want, 1 / 16.0),
+		assert_near(Q16(law.gain_q16), fmin(want, 1 / 16.0),
 			    want * 4e-4 + p_q30 / (double)ZRTT_P_ONE / 4096 + 1 / 65536.0);
 		assert_in_range(law.gain_q16, 0, ZRTT_Q16_ONE / 16);
 		capped += law.gain_q16 == ZRTT_Q16_ONE / 16;
@@ -344,7 +344,8 @@ static s32 penalty(s32 from_q16, u32 rate, u32 gain_q16, u32 updates, u32 epochs
 	f.hit = 1;
 	for (; updates; updates--) {
 		zrtt_penalise(&law, &f, epochs);
-		assert_in_range(f.penalty_q16 + ZRTT_PENALTY_MAX, 0, 2 * ZRTT_PENALTY_MAX);
+		assert_in_range(f.penalty_q16 - ZRTT_PENALTY_MIN, 0,
+				ZRTT_PENALTY_MAX - ZRTT_PENALTY_MIN);
 	}
 	return f.penalty_q16;
 }
@@ -369,6 +370,37 @@ static void penalty_is_the_integral_of_what_is_above_the_due_share(void **state)
 			    penalty(0, DUE / 10 * (i + 1), gain, 50, 1));
 }
 
+/* What an epoch at twice the due share adds to the penalty of a flow with this P_i. */
+static s32 penalised_at(double p, u32 gain_q16)
+{
+	struct zrtt_law law = { .log_due = zrtt_log2(DUE), .gain_q16 = gain_q16,
+				.p_q30 = ZRTT_P_ONE >> 15 };
+	struct zrtt_flow f = mature_flow(2 * DUE);
+
+	f.hit = 1;
+	f.weight = zrtt_weight_pack((s32)((log2(p) + 15) * ZRTT_Q16_ONE));
+	zrtt_penalise(&law, &f, 1);
+	return f.penalty_q16;
+}
+
+/* A flow of 2 DUE with @marks per epoch. */
+#define P_OF(marks)	((marks) * 1514.0 / (2 * DUE))
+
+static void penalty_follows_the_marks_that_a_flow_has_itself(void **state)
+{
+	const u32 gain = ZRTT_Q16_ONE / 1000;
+
+	(void)state;
+	assert_near(penalised_at(P_OF(0.1), gain), 0.1 * 1514 / 4096 * OCTAVE, 50);
+	assert_near(penalised_at(P_OF(0.001), gain), gain, 2);
+	assert_near(penalised_at(P_OF(1), gain), OCTAVE / 16, 50);
+	assert_near(penalised_at(P_OF(15), gain), OCTAVE / 16, 50);
+	/* many marks, and no answer; drops need none */
+	assert_near(penalised_at(P_OF(17), gain), OCTAVE / 4, 50);
+	assert_near(penalised_at(0.249, gain), OCTAVE / 4, 50);
+	assert_near(penalised_at(0.26, OCTAVE / 16), OCTAVE / 16, 50);
+}
+
 static void penalty_counts_an_octave_and_2_s_at_the_most(void **state)
 {
 	const u32 gain = ZRTT_Q16_ONE / 16;
@@ -388,10 +420,10 @@ static void penalty_is_bounded_both_ways_and_comes_back(void **state)
 	const u32 gain = ZRTT_Q16_ONE / 16;
 
 	(void)state;
-	assert_int_equal(penalty(0, UINT32_MAX, gain, 10000, 1), 14 * OCTAVE);
+	assert_int_equal(penalty(0, UINT32_MAX, gain, 10000, 1), 21 * OCTAVE);
 	assert_int_equal(penalty(0, 1, gain, 10000, 1), -14 * OCTAVE);
-	assert_int_equal(penalty(14 * OCTAVE, UINT32_MAX, gain, 1, 15), 14 * OCTAVE);
-	assert_near(penalty(14 * OCTAVE, 1, gain, 16, 1), 13 * OCTAVE, 0);
+	assert_int_equal(penalty(21 * OCTAVE, UINT32_MAX, gain, 1, 15), 21 * OCTAVE);
+	assert_near(penalty(21 * OCTAVE, 1, gain, 16, 1), 20 * OCTAVE, 0);
 	assert_near(penalty(-14 * OCTAVE, UINT32_MAX, gain, 16, 1), -13 * OCTAVE, 0);
 }
 
@@ -431,12 +463,11 @@ static void penalty_is_a_factor(void **state)
 	s32 q16;
 
 	(void)state;
-	for (q16 = -ZRTT_PENALTY_MAX; q16 <= ZRTT_PENALTY_MAX; q16 += 997) {
-		double want = exp2(W(q16));
+	for (q16 = ZRTT_PENALTY_MIN; q16 <= ZRTT_PENALTY_MAX; q16 += 997) {
+		double want = exp2(Q16(q16));
 
 		f.penalty_q16 = q16;
-		assert_near(W(zrtt_weight(&params, &law, &f)), want,
-			    want * 2e-3 + 1 / 65536.0);
+		assert_near(weight_value(zrtt_weight(&params, &law, &f)), want, want * 2e-3);
 	}
 }
 
@@ -477,6 +508,7 @@ int main(void)
 		cmocka_unit_test(due_share_stays_while_nobody_counts),
 		cmocka_unit_test(gain_is_a_third_of_the_marks_expected),
 		cmocka_unit_test(penalty_is_the_integral_of_what_is_above_the_due_share),
+		cmocka_unit_test(penalty_follows_the_marks_that_a_flow_has_itself),
 		cmocka_unit_test(penalty_counts_an_octave_and_2_s_at_the_most),
 		cmocka_unit_test(penalty_is_bounded_both_ways_and_comes_back),
 		cmocka_unit_test(penalty_falls_below_1_only_while_the_flow_is_hit),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* zrtt.h: presets, and the parts working together as the qdisc drives them. */
 #include "unit.h"
+#include "weight.h"
 #include "table_check.h"
 #include <zrtt/zrtt.h>
 
@@ -252,7 +253,7 @@ static void weights_follow_from_the_packets_alone(void **state)
 		double want = rtts_us[i] ? pow(mean_us / rtts_us[i], 2) : 1;
 		const struct zrtt_flow *f = flow_of(q, i + 1);
 
-		assert_near(f->weight_q16 / 65536.0, want, want * 0.01);
+		assert_near(weight_value(f->weight), want, want * 0.01);
 		/* 1 MB/s, coming up to speed for 5 s */
 		assert_in_range(f->rate, 120000, 135000);
 	}
@@ -275,7 +276,7 @@ static void silent_flows_leave_the_averages(void **state)
 	assert_near(q->vars.law.rtt_avg_us, 100000, 500);
 	run_flows(q, rtts_us, 1, 4 * S, 8 * S);
 	assert_near(q->vars.law.rtt_avg_us, 20000, 100);
-	assert_near(flow_of(q, 1)->weight_q16 / 65536.0, 1, 0.01);
+	assert_near(weight_value(flow_of(q, 1)->weight), 1, 0.01);
 	free_queue(q);
 }
 
@@ -473,11 +474,11 @@ static void mark_is_not_clamped(void **state)
 		arrive(q, &near, now);
 	}
 	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_MARK], 2);
-	assert_near(flow_of(q, 2)->weight_q16 / 65536.0, 400, 10);
+	assert_near(weight_value(flow_of(q, 2)->weight), 400, 10);
 	near.rtt_us = 5000;
 	arrive(q, &near, now);
 	assert_int_equal(q->vars.table.by_source[ZRTT_RTT_HINT], 1);
-	assert_near(flow_of(q, 2)->weight_q16 / 65536.0, 4, 0.1);
+	assert_near(weight_value(flow_of(q, 2)->weight), 4, 0.1);
 	/* a mark behind a hint changes nothing */
 	near.rtt_us = 0;
 	near.mark_us = 195000;
@@ -585,7 +586,7 @@ static void flood_alone_is_its_own_due_share(void **state)
 	f = flow_of(q, 1);
 	assert_near(f->rate, 20 * 134218, 20 * 2000);
 	assert_near(f->penalty_q16 / 65536.0, 0, 0.5);
-	assert_near(f->weight_q16 / 65536.0, 1, 0.1);
+	assert_near(weight_value(f->weight), 1, 0.1);
 	free_queue(q);
 }
 
@@ -627,7 +628,7 @@ static void thin_flow_is_no_part_of_the_due_share(void **state)
 	assert_int_equal(q->vars.table.counted, 3);
 	assert_near(q->vars.law.due, 2 * 134218, 2 * 134218 * 0.05);
 	assert_int_equal(flow_of(q, 9)->penalty_q16, 0);
-	assert_true(flow_of(q, 9)->weight_q16 < ZRTT_Q16_ONE / 100);
+	assert_true(weight_value(flow_of(q, 9)->weight) < 0.01);
 	free_queue(q);
 }
 
@@ -867,14 +868,15 @@ static void no_history_breaks_the_invariants(void **state)
 				  (u32)unit_random(&seed));
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
-		assert_true(p_i <= (u64)ZRTT_P_ONE << 15);
-		assert_in_range(abs(f->penalty_q16), 0, ZRTT_PENALTY_MAX);
+		assert_true(p_i <= (u64)ZRTT_P_ONE << 22);
+		assert_in_range(f->penalty_q16 - ZRTT_PENALTY_MIN, 0,
+				ZRTT_PENALTY_MAX - ZRTT_PENALTY_MIN);
 		assert_true(q->vars.law.gain_q16 <= ZRTT_PENALTY_GAIN_MAX);
 		assert_true(f->bytes <= bytes);
 		assert_true(f->rate < 1U << 31);
-		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_WEIGHT_LOG_MAX);
+		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_NORM_LOG_MAX);
 		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
-		assert_true(f->weight_q16 >= 1 && f->weight_q16 <= 1U << 31);
+		assert_near(log2(weight_value(f->weight)), 3.5, 18.5);
 		if (!(i % 100))
 			check_table(&q->vars.table);
 	}
