@@ -217,36 +217,27 @@ struct zrtt_flow {
 	u8 timed:1;
 };
 
-/* P_i / P_b of a flow: its last five bits say by how many the others are to be shifted. */
-#define ZRTT_WEIGHT_SHIFT_BITS	5
-#define ZRTT_WEIGHT_SHIFT_MAX	31
-#define ZRTT_WEIGHT_ONE_SHIFT	26
+/* P_i / P_b of a flow: its last six bits say by how many the others are to be shifted. */
+#define ZRTT_WEIGHT_SHIFT_BITS	6
+#define ZRTT_WEIGHT_SHIFT_MASK	63
+#define ZRTT_WEIGHT_ONE_SHIFT	25
 #define ZRTT_WEIGHT_ONE_PACKED	((1U << (ZRTT_WEIGHT_ONE_SHIFT + ZRTT_WEIGHT_SHIFT_BITS)) | \
 				 ZRTT_WEIGHT_ONE_SHIFT)
 
-/* @x times @weight, of zrtt_weight_pack(); @x is below 2^37. */
+/* @x times @weight, of zrtt_weight_pack(); @x is below 2^38. */
 static inline u64 zrtt_weight_times(u64 x, u32 weight)
 {
-	return (x * (weight >> ZRTT_WEIGHT_SHIFT_BITS)) >> (weight & ZRTT_WEIGHT_SHIFT_MAX);
-}
-
-static inline u64 zrtt_weight_q16(u32 weight)
-{
-	return zrtt_weight_times(ZRTT_Q16_ONE, weight);
+	return (x * (weight >> ZRTT_WEIGHT_SHIFT_BITS)) >> (weight & ZRTT_WEIGHT_SHIFT_MASK);
 }
 
 /* The square of @weight, which is 2^-7.5 .. 2^11. */
 static inline u32 zrtt_weight_square(u32 weight)
 {
+	const u32 down = ZRTT_WEIGHT_ONE_SHIFT + 1;
 	u64 root = weight >> ZRTT_WEIGHT_SHIFT_BITS;
-	u32 down = ZRTT_WEIGHT_ONE_SHIFT + 1;
-	u32 shift = 2 * (weight & ZRTT_WEIGHT_SHIFT_MAX) - down;
 
-	if (shift > ZRTT_WEIGHT_SHIFT_MAX) {
-		down += shift - ZRTT_WEIGHT_SHIFT_MAX;
-		shift = ZRTT_WEIGHT_SHIFT_MAX;
-	}
-	return (u32)((root * root) >> down) << ZRTT_WEIGHT_SHIFT_BITS | shift;
+	return (u32)((root * root) >> down) << ZRTT_WEIGHT_SHIFT_BITS |
+	       (2 * (weight & ZRTT_WEIGHT_SHIFT_MASK) - down);
 }
 
 /* Weight of the mean of @i epochs in the moving average, Q16: 1 - (11/12)^i, one

@@ -157,7 +157,7 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 
 	l->p_avg_q30 = zrtt_ewma(l->p_avg_q30, base_q30 < ZRTT_P_ONE ? base_q30 : ZRTT_P_ONE,
 				 ZRTT_L4S_AVG_WQ_Q16);
-	zrtt_count_weight(law, zrtt_weight_q16(zrtt_weight_square(f->weight)),
+	zrtt_count_weight(law, zrtt_weight_times(law->p_q30, zrtt_weight_square(f->weight)),
 			  p_q30 < ZRTT_P_ONE);
 	mark = zrtt_is_hit(f, p_q30, true, rnd);
 	f->hit |= mark;

@@ -111,7 +111,7 @@ struct zrtt_law_params {
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
  * @log_norm: log2 of the factor that makes the mean weight 1, Q16
- * @weights: sum of weights over the packets since the last tick, Q16
+ * @sum_p_q30: sum of P_i over the packets since the last tick, Q30
  * @weighed: number of these packets
  */
 struct zrtt_law {
@@ -125,7 +125,7 @@ struct zrtt_law {
 	u32 rtt_avg_us;
 	u32 queue_us;
 	s32 log_norm;
-	u64 weights;
+	u64 sum_p_q30;
 	u32 weighed;
 };
 
@@ -190,19 +190,20 @@ static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_sums *su
 	law->gain_q16 = zrtt_penalty_gain(p_q30, law->due);
 }
 
-/* Move the mean weight of the packets since the last tick towards 1. */
+/* Move the mean weight of the packets since the last tick, P_i / P_b, towards 1. Where P_b was 0
+ * it is not known.
+ */
 static inline void zrtt_law_normalise(struct zrtt_law *law)
 {
 	s32 log_mean;
 
-	if (!law->weighed)
-		return;
-	log_mean = zrtt_log2(law->weights) - zrtt_log2(law->weighed) -
-		   (ZRTT_Q16 << ZRTT_Q16);
-	law->log_norm = zrtt_clamp_log(law->log_norm -
-				       (log_mean >> ZRTT_NORM_SHIFT),
-				       ZRTT_NORM_LOG_MAX);
-	law->weights = 0;
+	if (law->weighed && law->p_q30) {
+		log_mean = zrtt_log2(law->sum_p_q30) - zrtt_log2(law->weighed) -
+			   zrtt_log2(law->p_q30);
+		law->log_norm = zrtt_clamp_log(law->log_norm - (log_mean >> ZRTT_NORM_SHIFT),
+					       ZRTT_NORM_LOG_MAX);
+	}
+	law->sum_p_q30 = 0;
 	law->weighed = 0;
 }
 
@@ -348,16 +349,14 @@ static inline bool zrtt_is_doubtful(const struct zrtt_law_params *params,
 	       (!f->passive_us || f->syn == ZRTT_SYN_QUIC);
 }
 
-/* What has the logarithm @log, Q16: 27 bits, and in the last five how far they are to be
- * shifted. Fixed point would be too coarse for those that are hardly marked, or too short for a
- * flood where P_b is small.
+/* What has the logarithm @log, Q16: 26 bits, and in the last six how far they are to be shifted.
+ * Fixed point would be too coarse for those that are hardly marked, or too short for a flood
+ * where P_b is small.
  */
 static inline u32 zrtt_weight_pack(s32 log)
 {
 	s32 shift = ZRTT_WEIGHT_ONE_SHIFT - (log >> ZRTT_Q16);
 
-	if (shift > ZRTT_WEIGHT_SHIFT_MAX)
-		shift = ZRTT_WEIGHT_SHIFT_MAX;
 	return zrtt_exp2(log + (shift - ZRTT_Q16) * (s32)ZRTT_Q16_ONE) << ZRTT_WEIGHT_SHIFT_BITS |
 	       (u32)shift;
 }
@@ -474,14 +473,14 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 					    ZRTT_PENALTY_MAX);
 }
 
-/* Count a packet of weight @weight_q16 in the mean weight. Those that P_i drops do
- * not count: the rest must be marked as if they were not there.
+/* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be
+ * marked as if they were not there.
  */
-static inline void zrtt_count_weight(struct zrtt_law *law, u64 weight_q16, bool marks)
+static inline void zrtt_count_weight(struct zrtt_law *law, u64 p_q30, bool marks)
 {
 	if (!marks)
 		return;
-	law->weights += weight_q16;
+	law->sum_p_q30 += p_q30;
 	law->weighed++;
 }
 

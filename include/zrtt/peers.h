@@ -197,7 +197,7 @@ static inline void zrtt_peer_tick(const struct zrtt_ctl_params *params,
 	peer->flows_until_ns = now_ns + ((u64)ZRTT_LIVE_EPOCHS << ZRTT_EPOCH_SHIFT);
 	peer->sojourn_us = zrtt_ctl_sojourn(params, &d->ctl, sojourn_us, backlog_pkts);
 	peer->sojourn_until_ns = now_ns + ZRTT_PEER_PERIODS * period_ns;
-	d->law.weights += law->weights;
+	d->law.sum_p_q30 += law->sum_p_q30;
 	d->law.weighed += law->weighed;
 	if (now_ns < d->tick_ns)
 		return;

@@ -456,7 +456,7 @@ static inline void zrtt_tick_with_peers(const struct zrtt_params *params,
 		       backlog_pkts, now_ns);
 	vars->ctl = d->ctl;
 	vars->law = d->law;
-	vars->law.weights = 0;
+	vars->law.sum_p_q30 = 0;
 	vars->law.weighed = 0;
 	vars->hosts.law = d->hosts_law;
 	peer->rate = params->shaper.rate;
@@ -822,7 +822,7 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 
-	zrtt_count_weight(&vars->law, zrtt_weight_q16(zrtt_bulk_weight(f)), marks);
+	zrtt_count_weight(&vars->law, p_q30, marks);
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
 	if (verdict == ZRTT_MARK && !params->ecn)
 		verdict = ZRTT_DROP;

@@ -100,7 +100,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "marked-mean": Step(
         "mean weight over dropped packets, too",
-        _edit(LAW, "\tif (!marks)\n\t\treturn;\n\tlaw->weights", "\tlaw->weights"),
+        _edit(LAW, "\tif (!marks)\n\t\treturn;\n\tlaw->sum_p_q30", "\tlaw->sum_p_q30"),
         {"udp": ("tcp_share", "sojourn_p95_ms")},
     ),
     "pi2": Step("BLUE", Change("controller blue"), CONTROLLED),

@@ -7,6 +7,7 @@
 #include "draw.h"
 #include "expect.h"
 #include "table_check.h"
+#include "weight.h"
 #include <zrtt/hash.h>
 #include <zrtt/zrtt.h>
 
@@ -123,8 +124,7 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 	u32 bytes = 0;
 
 	f = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
-	expect(zrtt_weight_q16(f->weight) >= ZRTT_Q16_ONE >> 15 &&
-	       zrtt_weight_q16(f->weight) <= (u64)ZRTT_Q16_ONE << 22, "weight out of range");
+	expect(weight_in_range(f->weight), "weight out of range");
 	if (t->groups) {
 		m = zrtt_flow_member(t, f);
 		expect(m->tag == f->tag, "another flow's hosts");

@@ -9,6 +9,7 @@
 #include "draw_params.h"
 #include "expect.h"
 #include "table_check.h"
+#include "weight.h"
 
 #define SETS		2	/* or twice as many */
 #define FLOWS		(SETS * ZRTT_WAYS)
@@ -152,8 +153,7 @@ static void check_flow(const struct queue *q, const struct zrtt_flow *f, u32 tag
 {
 	expect(f->tag == tag || (q->params.law.tuned && f->tag == (tag ^ ZRTT_SPOOFED)),
 	       "another flow's slot");
-	expect(zrtt_weight_q16(f->weight) >= ZRTT_Q16_ONE >> 15 &&
-	       zrtt_weight_q16(f->weight) <= (u64)ZRTT_Q16_ONE << 22, "weight out of range");
+	expect(weight_in_range(f->weight), "weight out of range");
 	expect(f->threshold_q30 >= ZRTT_P_ONE / 2 &&
 	       f->threshold_q30 < ZRTT_P_ONE / 2 * 3, "threshold out of range");
 	expect(f->acc_q30 < f->threshold_q30, "credit piles up");

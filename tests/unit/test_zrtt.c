@@ -876,7 +876,7 @@ static void no_history_breaks_the_invariants(void **state)
 		assert_true(f->rate < 1U << 31);
 		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_NORM_LOG_MAX);
 		assert_true(q->vars.law.alpha_q16 <= TC_ZRTT_ALPHA_LIMIT);
-		assert_near(log2(weight_value(f->weight)), 3.5, 18.5);
+		assert_true(weight_in_range(f->weight));
 		if (!(i % 100))
 			check_table(&q->vars.table);
 	}
