@@ -21,7 +21,8 @@ def add(commands: Commands) -> None:
         help="fairness and cost where a device has several queues",
         description="Runs 20 flows on user-mode Linux through queues that one link serves "
         "in turn, and shows how alike flows are within a queue and in all. With --shape, the "
-        "queues shape to the rate of the link, instead. With --cost, has two "
+        "queues shape to the rate of the link, instead. With --hosts, the flows are of hosts, and "
+        "it shows how alike these are; the qdisc is to know them. With --cost, has two "
         "processors in QEMU send through a queue each, and through one, and shows by how much "
         "they slow each other down; meaningful on a machine with nothing else to do.",
         formatter_class=Help,
@@ -32,6 +33,8 @@ def add(commands: Commands) -> None:
                    help="qdisc of each queue, or cake_mq")  # fmt: skip
     p.add_argument("--shape", action="store_true",
                    help="the qdisc knows the word bandwidth, and is told the rate")  # fmt: skip
+    p.add_argument("--hosts", default="", metavar="K,K,...",
+                   help="hosts that have so many flows, instead of 20 flows")  # fmt: skip
     p.add_argument("--packets", type=int, default=20_000, metavar="N",
                    help="with --cost: packets of each processor and measurement")  # fmt: skip
     p.add_argument("--rounds", type=int, default=9, metavar="N",
@@ -53,14 +56,29 @@ def cost_lines(readings: Readings) -> list[tuple[str, ...]]:
     return lines
 
 
-def _fairness(qdisc: str, seed: int, *, shape: bool) -> Sequence[tuple[str, ...]]:
+def _sessions(text: str) -> tuple[int, ...]:
+    try:
+        counts = tuple(int(count) for count in text.split(",") if count)
+    except ValueError as error:
+        raise ScenarioError(f"--hosts {text!r}: want K,K,...") from error
+    if any(count < 1 for count in counts):
+        raise ScenarioError("--hosts: at least one flow each")
+    return counts
+
+
+def _fairness(args: argparse.Namespace) -> Sequence[tuple[str, ...]]:
     board = Board()
-    return multiqueue.lines(
-        [
-            multiqueue.run(qdisc, layout, seed, shape=shape, progress=board.track(layout.name))
-            for layout in multiqueue.layouts(seed)
-        ]
+    sessions = _sessions(args.hosts)
+    layouts = (
+        multiqueue.of_hosts(sessions, args.seed) if sessions else multiqueue.layouts(args.seed)
     )
+    shared = [
+        multiqueue.run(
+            args.qdisc, layout, args.seed, shape=args.shape, progress=board.track(layout.name)
+        )
+        for layout in layouts
+    ]
+    return multiqueue.lines_of_hosts(shared) if sessions else multiqueue.lines(shared)
 
 
 def _multiqueue(args: argparse.Namespace) -> None:
@@ -69,6 +87,6 @@ def _multiqueue(args: argparse.Namespace) -> None:
     if args.cost:
         lines = cost_lines(multiqueue_cost.measure(args.packets, args.rounds))
     else:
-        lines = _fairness(args.qdisc, args.seed, shape=args.shape)
+        lines = _fairness(args)
     lay_out = text_table.markdown if args.markdown else text_table.aligned
     print("\n".join(lay_out(lines)))

@@ -7,8 +7,8 @@
 #
 # $1 is what that device is: an mqlink of RATE, or an ifb, without a limit, whose qdiscs shape.
 # $2 is RATE, bit/s; $3 how many queues there are; $4 "each", if $5 are words of the qdisc of
-# each, or "root", if they are of one that has children itself. The rest is the queue of each
-# host, from 1 on.
+# each, or "root", if they are of one that has children itself; $6 the port that the first flow
+# goes to, the others following. The rest is the queue of each flow, from 1 on.
 set -eu
 # shellcheck source=lab/guest/around.sh
 . "$LAB/around.sh"
@@ -32,14 +32,14 @@ queues() {
 	ip -n router link add queues numtxqueues "$3" numrxqueues "$3" type "$1"
 	ip -n router link set queues txqueuelen 1000 up
 	add_qdiscs "$3" "$4" "$5"
-	shift 5
+	port=$6
+	shift 6
 	tc -n router qdisc add dev queues clsact
-	host=0
 	for queue in "$@"; do
 		tc -n router filter add dev queues egress prio 1 protocol ip \
-			u32 match ip src "10.0.$host.0/24" \
+			flower ip_proto tcp dst_port "$port" \
 			action skbedit queue_mapping $((queue - 1))
-		host=$((host + 1))
+		port=$((port + 1))
 	done
 	tc -n router qdisc add dev bot clsact
 	tc -n router filter add dev bot egress prio 1 protocol ip matchall \

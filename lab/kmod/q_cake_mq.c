@@ -2,7 +2,7 @@
 /*
  * q_cake_mq: lets a tc(8) older than the kernel's cake_mq add it.
  *
- *	tc qdisc add dev DEV root cake_mq [ bandwidth BITSbit ]
+ *	tc qdisc add dev DEV root cake_mq [ dual-srchost ] [ bandwidth BITSbit ]
  *
  * All else stays as the kernel has it by default.
  */
@@ -13,7 +13,10 @@
 #include "utils.h"
 #include "tc_util.h"
 
-#define CAKE_ATTR_BASE_RATE64	2	/* of the kernel's pkt_sched.h, bytes per second */
+/* Of the kernel's pkt_sched.h */
+#define CAKE_ATTR_BASE_RATE64	2	/* bytes per second */
+#define CAKE_ATTR_FLOW_MODE	5
+#define CAKE_MODE_DUAL_SRC	5
 
 static int cake_mq_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			     struct nlmsghdr *n, const char *dev)
@@ -23,11 +26,17 @@ static int cake_mq_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 	__u64 rate = 0;
 	char *end;
 
+	if (argc && !strcmp(*argv, "dual-srchost")) {
+		addattr32(n, room, CAKE_ATTR_FLOW_MODE, CAKE_MODE_DUAL_SRC);
+		argc--;
+		argv++;
+	}
 	if (argc) {
 		if (argc == 2 && !strcmp(*argv, "bandwidth"))
 			rate = strtoull(argv[1], &end, 10) / 8;
 		if (!rate || strcmp(end, "bit")) {
-			fprintf(stderr, "Usage: ... cake_mq [ bandwidth BITSbit ]\n");
+			fprintf(stderr,
+				"Usage: ... cake_mq [ dual-srchost ] [ bandwidth BITSbit ]\n");
 			return -1;
 		}
 		addattr64(n, room, CAKE_ATTR_BASE_RATE64, rate);

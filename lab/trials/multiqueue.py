@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.host.progress import Progress
+from lab.model.ports import FIRST_PORT
 from lab.model.scenario import Scenario, parse_rtts
 from lab.results.result import Result, jain
 from lab.runs import runner
@@ -24,6 +25,8 @@ RTTS = "20ms..400ms/20"
 FLOWS = 20
 FOUR = (2, 4, 5, 9)
 """What a hash may make of the flows: how many are in each of four queues."""
+HOSTS = (1, 5, 20)
+"""Flows of hosts."""
 WITH_CHILDREN = ("cake_mq",)
 """Qdiscs that take the place of mq."""
 MODULES = {"zrtt": "sch_zrtt", "cake_mq": "sch_cake_mq"}
@@ -36,6 +39,8 @@ class Layout:
 
     name: str
     queue_of: tuple[int, ...]
+    sessions: tuple[int, ...] = ()
+    """Flows of each host; none: each flow is of a host of its own."""
 
     @property
     def groups(self) -> list[list[int]]:
@@ -74,6 +79,15 @@ class Shared:
         """Of each queue."""
         return [sum(group) / self.result.goodput_mbps for group in self.goodputs]
 
+    @property
+    def host_shares(self) -> list[float]:
+        """Of each host."""
+        left = iter(self.result.flows)
+        return [
+            sum(next(left).goodput_mbps for _ in range(flows)) / self.result.goodput_mbps
+            for flows in self.layout.sessions
+        ]
+
 
 def four(seed: int) -> Layout:
     """Four queues, with flows of all RTTs in each."""
@@ -95,6 +109,20 @@ def layouts(seed: int) -> list[Layout]:
     ]
 
 
+def of_hosts(sessions: Sequence[int], seed: int) -> list[Layout]:
+    """Hosts whose flows all have one queue, and what hashes may make of them in four."""
+    flows = sum(sessions)
+    hashes = [random.Random(seed + shift) for shift in range(3)]
+    hashed = [tuple(chance.randint(1, 4) for _ in range(flows)) for chance in hashes]
+    of_host = [host for host, count in enumerate(sessions) for _ in range(count)]
+    layouts = [
+        ("one queue", (1,) * flows),
+        ("a queue per host", tuple(host % 4 + 1 for host in of_host)),
+        *((f"by a hash, seed {seed + shift}", queues) for shift, queues in enumerate(hashed)),
+    ]
+    return [Layout(name, queue_of, tuple(sessions)) for name, queue_of in layouts]
+
+
 def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
     """The device, and what is to be loaded for it."""
     kind = qdisc.split()[0]
@@ -103,7 +131,7 @@ def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
     place = "root" if kind in WITH_CHILDREN else "each"
     return runner.Around(
         SCRIPT,
-        [*device, place, words, *map(str, layout.queue_of)],
+        [*device, place, words, str(FIRST_PORT), *map(str, layout.queue_of)],
         modules=["mqlink", *(MODULES[name] for name in MODULES if name == kind)],
     )
 
@@ -111,9 +139,11 @@ def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
 def run(qdisc: str, layout: Layout, seed: int, *, shape: bool = False,
         progress: Progress | None = None) -> Shared:  # fmt: skip
     """Runs a layout; the qdiscs shape, or the link has a rate. Raises what runner.run() raises."""
+    hosts = len(layout.sessions)
     scenario = Scenario(
-        kernel="uml", qdisc="pfifo limit 100000", rate_bps=RATE_BPS, rtts_ms=parse_rtts(RTTS),
-        seed=seed,
+        kernel="uml", qdisc="pfifo limit 100000", rate_bps=RATE_BPS,
+        rtts_ms=parse_rtts(f"20ms..400ms/{hosts}" if hosts else RTTS),
+        sessions=0 if hosts else 1, sessions_of=layout.sessions, seed=seed,
     ).check()  # fmt: skip
     around = _around(qdisc, layout, shape=shape)
     return Shared(layout, runner.run(scenario, around=around, progress=progress))
@@ -131,6 +161,27 @@ def lines(shared: Sequence[Shared]) -> list[tuple[str, ...]]:
                 f"{one.result.jain:.4f}",
                 ", ".join(f"{value:.3f}" for value in one.jains),
                 " + ".join(f"{share:.1%}" for share in one.shares),
+                f"{one.result.utilisation:.1%}",
+            )
+            for one in shared
+        ),
+    ]
+
+
+def lines_of_hosts(shared: Sequence[Shared]) -> list[tuple[str, ...]]:
+    """A table of hosts."""
+    head = (
+        "", "flows of the queues", "Jain of hosts", "within", "shares of the hosts", "utilisation",
+    )  # fmt: skip
+    return [
+        head,
+        *(
+            (
+                one.layout.name,
+                " + ".join(str(n) for _, n in sorted(Counter(one.layout.queue_of).items())),
+                f"{one.result.host_jain:.4f}",
+                f"{one.result.within_jain:.3f}",
+                " + ".join(f"{share:.1%}" for share in one.host_shares),
                 f"{one.result.utilisation:.1%}",
             )
             for one in shared
