@@ -193,7 +193,7 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, skb, flow);
 	lane = unlikely(q->vars.table.groups) ?
-	       zrtt_host_lane(sch, flow, qdisc_pkt_len(skb)) :
+	       zrtt_lane_with_hosts(sch, flow, qdisc_pkt_len(skb)) :
 	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, qdisc_pkt_len(skb),
 			    q->clock.ns);
 	if (unlikely(flow->l4s))
@@ -374,6 +374,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	sch_tree_unlock(sch);
 	if (what & ZRTT_TABLE_SLOTS)
 		zrtt_move_flows(sch);
+	zrtt_peers_fit(q);
 out:
 	zrtt_tables_free(&tables);
 	return err;
@@ -433,6 +434,7 @@ static void zrtt_destroy(struct Qdisc *sch)
 		.members = q->vars.table.members,
 		.hosts = q->vars.hosts.table.slots,
 		.groups = q->vars.hosts.groups,
+		.parts = q->vars.hosts.table.parts,
 	};
 
 	qdisc_watchdog_cancel(&q->watchdog);

@@ -87,7 +87,7 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 	for (end = 0; end < ZRTT_HOST_ENDS; end++) {
 		if (ends.count == ZRTT_IPV6_WORDS)
 			zrtt_cut_prefix(ends.words[end], q->params.prefix6);
-		pkt->hosts[end] = zrtt_hash_host(&q->key, end, ends.words[end], ends.count);
+		pkt->hosts[end] = zrtt_hash_host(&q->host_key, end, ends.words[end], ends.count);
 	}
 	if (fair == ZRTT_FAIR_DSTHOST)
 		pkt->hosts[0] = pkt->hosts[1];

@@ -15,6 +15,7 @@
 
 #include "sched.h"
 #include "timing.h"
+#include "tables.h"
 #include "queue.h"
 #include "line.h"
 
@@ -26,6 +27,9 @@
  * @users: these zrtts; RTNL
  * @lock: of @device, taken inside the qdisc's lock
  * @device: what they say and what follows
+ * @key: of hosts
+ * @hosts_lock: of @hosts, taken inside the qdisc's lock
+ * @hosts: those that several of them have
  */
 struct zrtt_shared {
 	struct list_head list;
@@ -34,20 +38,10 @@ struct zrtt_shared {
 	u32 users;
 	spinlock_t lock;
 	struct zrtt_device device;
+	struct zrtt_hash_key key;
+	spinlock_t hosts_lock ____cacheline_aligned_in_smp;
+	struct zrtt_joint hosts;
 };
-
-/* Is @sch at the place of a child of mq? mq attaches it later, and may be attached later
- * itself.
- */
-static bool zrtt_may_have_peers(const struct Qdisc *sch)
-{
-	struct net_device *dev = qdisc_dev(sch);
-	u32 queue = TC_H_MIN(sch->parent);
-
-	return sch->parent != TC_H_ROOT && netif_is_multiqueue(dev) && queue &&
-	       queue <= dev->num_tx_queues &&
-	       sch->dev_queue == netdev_get_tx_queue(dev, queue - 1);
-}
 
 static struct zrtt_shared *zrtt_shared_find(const struct zrtt_net *net,
 					    const struct net_device *dev, u32 parent)
@@ -66,17 +60,51 @@ static bool zrtt_has_peers(const struct zrtt_sched_data *q)
 	return q->together.shared && q->params.law.tuned && q->params.ctl.kind == ZRTT_CTL_PI2;
 }
 
+/* Queues have a host in common if they mean the same by it, and by its bytes. */
+static u32 zrtt_hosts_salt(const struct zrtt_sched_data *q)
+{
+	const struct zrtt_params *params = &q->params;
+	const u32 meant[] = {
+		params->fair | params->nat << 8 | params->prefix6 << 16, params->fair_mask,
+		params->weight_mask, 0,
+	};
+
+	return zrtt_hash_host(&q->host_key, ZRTT_HOST_ENDS, meant, ARRAY_SIZE(meant));
+}
+
 /* The others are to know of parameters that changed, whether packets come or not. */
 static void zrtt_peers_tell(struct zrtt_sched_data *q)
 {
 	struct zrtt_together *together = &q->together;
 
 	together->split_ns = 0;
+	q->vars.hosts.salt = zrtt_hosts_salt(q);
 	if (!together->shared)
 		return;
 	spin_lock_bh(&together->shared->lock);
 	together->peer.rate = zrtt_has_peers(q) ? q->params.shaper.rate : 0;
 	spin_unlock_bh(&together->shared->lock);
+}
+
+/* Room for the hosts of the queue with most slots. Without memory each is one per queue. */
+static void zrtt_peers_fit(struct zrtt_sched_data *q)
+{
+	struct zrtt_shared *shared = q->together.shared;
+	u32 hosts = q->vars.hosts.table.mask + 1;
+	struct zrtt_joint_host *slots, *before;
+
+	ASSERT_RTNL();
+	if (!shared || !q->vars.hosts.table.of_hosts ||
+	    (shared->hosts.slots && shared->hosts.mask + 1 >= hosts))
+		return;
+	slots = zrtt_alloc_table(hosts, sizeof(*slots));
+	if (!slots)
+		return;
+	spin_lock_bh(&shared->hosts_lock);
+	before = shared->hosts.slots;
+	zrtt_joint_take(&shared->hosts, slots, hosts);
+	spin_unlock_bh(&shared->hosts_lock);
+	kvfree(before);
 }
 
 /* What @sch shares with the zrtts that have the same parent. Return: 0, or -ENOMEM. */
@@ -88,6 +116,7 @@ static int zrtt_peers_join(struct Qdisc *sch)
 	struct zrtt_shared *shared;
 
 	ASSERT_RTNL();
+	q->host_key = q->key;
 	if (!zrtt_may_have_peers(sch))
 		return 0;
 	shared = zrtt_shared_find(net, qdisc_dev(sch), parent);
@@ -97,7 +126,9 @@ static int zrtt_peers_join(struct Qdisc *sch)
 			return -ENOMEM;
 		shared->dev = qdisc_dev(sch);
 		shared->parent = parent;
+		shared->key = q->key;
 		spin_lock_init(&shared->lock);
+		spin_lock_init(&shared->hosts_lock);
 		list_add(&shared->list, &net->shared);
 	}
 	shared->users++;
@@ -105,7 +136,9 @@ static int zrtt_peers_join(struct Qdisc *sch)
 	zrtt_peer_join(&shared->device, &q->together.peer);
 	spin_unlock_bh(&shared->lock);
 	q->together.shared = shared;
+	q->host_key = shared->key;
 	zrtt_peers_tell(q);
+	zrtt_peers_fit(q);
 	return 0;
 }
 
@@ -124,6 +157,7 @@ static void zrtt_peers_leave(struct zrtt_together *together)
 	if (--shared->users)
 		return;
 	list_del(&shared->list);
+	kvfree(shared->hosts.slots);
 	kfree(shared);
 }
 
@@ -204,6 +238,35 @@ static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 now_ns
 	spin_unlock(&together->shared->lock);
 	together->sent_bytes = 0;
 	together->split_ns = now_ns + ZRTT_SPLIT_NS;
+}
+
+/* Hosts were updated that other queues may have flows of. While another queue is there, they wait
+ * for the next packet.
+ */
+static noinline void zrtt_share_hosts(struct zrtt_sched_data *q)
+{
+	struct zrtt_shared *shared = q->together.shared;
+	u32 epoch = zrtt_epoch(q->clock.ns);
+
+	if (!q->together.on) {
+		zrtt_hosts_share(&q->vars.hosts, NULL, epoch);
+		return;
+	}
+	if (!spin_trylock(&shared->hosts_lock))
+		return;
+	zrtt_hosts_share(&q->vars.hosts, &shared->hosts, epoch);
+	spin_unlock(&shared->hosts_lock);
+}
+
+/* The lane of a packet of a host's flow, which may have brought the host up to date. */
+static noinline enum zrtt_lane zrtt_lane_with_hosts(struct Qdisc *sch,
+						    const struct zrtt_flow *flow, u32 bytes)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (unlikely(q->vars.hosts.news))
+		zrtt_share_hosts(q);
+	return zrtt_host_lane(sch, flow, bytes);
 }
 
 #endif

@@ -145,6 +145,7 @@ struct zrtt_hidden {
  * @net: connections that are timed by timestamps, NULL = timestamps are off
  * @names: addresses of the flows, one per slot, NULL = nobody asked for them
  * @key: of the flow hash
+ * @host_key: of hosts, the same in all queues of a device
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
  * @ahead_pkts: those of them that are in a lane before bulk
@@ -176,6 +177,7 @@ struct zrtt_sched_data {
 	struct zrtt_net *net;
 	struct zrtt_name *names;
 	struct zrtt_hash_key key;
+	struct zrtt_hash_key host_key;
 	u32 rnd;
 	u32 backlog_pkts;
 	u32 ahead_pkts;

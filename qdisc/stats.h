@@ -212,7 +212,7 @@ static void zrtt_class_read_host(const struct zrtt_sched_data *q, const struct z
 	host->end = q->params.fair == ZRTT_FAIR_DSTHOST ? TC_ZRTT_END_DESTINATION : m->end;
 	host->rate = zrtt_real_rate(h->rate, m->host_weight * ZRTT_WEIGHT_ONE);
 	host->due = zrtt_real_rate(hosts->law.due, m->host_weight * ZRTT_WEIGHT_ONE);
-	host->flows = hosts->groups[host->slot].live;
+	host->flows = hosts->groups[host->slot].live + hosts->groups[host->slot].others.live;
 	host->penalty_q16 = zrtt_exp2(h->penalty_q16);
 }
 

@@ -6,6 +6,7 @@
 #define _ZRTT_TABLES_H
 
 #include <linux/mm.h>
+#include <linux/netdevice.h>
 #include <net/sch_generic.h>
 
 #include "sched.h"
@@ -30,6 +31,7 @@
  * @members: their hosts
  * @hosts: hosts
  * @groups: what their flows sum up to
+ * @parts: what the queue has of them, where it may have peers
  * @host_slots: of @hosts and @groups
  * @from: while flows are moved, where they are moved from
  */
@@ -40,6 +42,7 @@ struct zrtt_tables {
 	struct zrtt_member *members;
 	struct zrtt_flow *hosts;
 	struct zrtt_group *groups;
+	struct zrtt_part *parts;
 	u32 host_slots;
 	struct zrtt_table from;
 };
@@ -52,6 +55,20 @@ static void zrtt_tables_free(const struct zrtt_tables *tables)
 	kvfree(tables->members);
 	kvfree(tables->hosts);
 	kvfree(tables->groups);
+	kvfree(tables->parts);
+}
+
+/* Is @sch at the place of a child of mq? mq attaches it later, and may be attached later
+ * itself.
+ */
+static bool zrtt_may_have_peers(const struct Qdisc *sch)
+{
+	struct net_device *dev = qdisc_dev(sch);
+	u32 queue = TC_H_MIN(sch->parent);
+
+	return sch->parent != TC_H_ROOT && netif_is_multiqueue(dev) && queue &&
+	       queue <= dev->num_tx_queues &&
+	       sch->dev_queue == netdev_get_tx_queue(dev, queue - 1);
 }
 
 static bool zrtt_has_hosts(const struct zrtt_params *params)
@@ -84,8 +101,8 @@ static u32 zrtt_tables_differ(const struct zrtt_params *from, const struct zrtt_
 }
 
 /* Return: false if there is not enough memory; what was allocated is in @tables. */
-static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct zrtt_params *params,
-			     u32 what)
+static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct Qdisc *sch,
+			     const struct zrtt_params *params, u32 what)
 {
 	if (what & ZRTT_TABLE_SLOTS) {
 		tables->slots = zrtt_alloc_table(params->flows, sizeof(*tables->slots));
@@ -110,6 +127,11 @@ static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct zrtt_param
 						  sizeof(*tables->groups));
 		if (!tables->hosts || !tables->groups)
 			return false;
+		if (zrtt_may_have_peers(sch))
+			tables->parts = zrtt_alloc_table(tables->host_slots,
+							 sizeof(*tables->parts));
+		if (zrtt_may_have_peers(sch) && !tables->parts)
+			return false;
 	}
 	return true;
 }
@@ -130,22 +152,26 @@ static int zrtt_tables_alloc(struct zrtt_tables *tables, struct Qdisc *sch,
 		if (!tables->net)
 			return -ENOMEM;
 	}
-	return zrtt_tables_fill(tables, params, what) ? 0 : -ENOMEM;
+	return zrtt_tables_fill(tables, sch, params, what) ? 0 : -ENOMEM;
 }
 
 /* Go on with other hosts: flows join them with their next packets. */
 static void zrtt_take_hosts(struct zrtt_vars *vars, struct zrtt_tables *tables)
 {
 	struct zrtt_flow *hosts = vars->hosts.table.slots;
+	struct zrtt_part *parts = vars->hosts.table.parts;
 
 	/* their groups are gone */
 	tables->from.members = NULL;
-	zrtt_hosts_reset(&vars->hosts);
+	zrtt_hosts_begin(&vars->hosts);
 	if (tables->hosts)
 		zrtt_table_init(&vars->hosts.table, tables->hosts, tables->host_slots);
 	else
 		vars->hosts.table = (struct zrtt_table) {};
 	tables->hosts = hosts;
+	vars->hosts.table.parts = tables->parts;
+	vars->hosts.table.of_hosts = tables->parts;
+	tables->parts = parts;
 	swap(vars->hosts.groups, tables->groups);
 	vars->table.groups = vars->hosts.groups;
 }

@@ -18,10 +18,12 @@
 
 #include <linux/types.h>
 #include "fixed.h"
+#include "hash.h"
 #include "flow.h"
 #include "host.h"
 #include "table.h"
 #include "law.h"
+#include "joint.h"
 
 /* A host below its due share leaves its flows up to 8 times their mean; what is far above is
  * bounded, too, as its rate may be of a moment.
@@ -36,11 +38,19 @@
  * @table: a slot per host, as per flow
  * @groups: beside these
  * @law: their due share; nothing else of it is used
+ * @salt: what the queue means by a host: other queues may mean others
+ * @news: there is something to be said to these, see zrtt_hosts_share()
+ * @told: slots of the hosts to speak of, + 1; 0 = none
+ * @gone: parts of hosts that lost their slots; generation 0 = none
  */
 struct zrtt_hosts {
 	struct zrtt_table table;
 	struct zrtt_group *groups;
 	struct zrtt_law law;
+	u32 salt;
+	bool news;
+	u32 told[ZRTT_HOST_ENDS];
+	struct zrtt_part gone[ZRTT_HOST_ENDS];
 };
 
 /* Forget all but who the hosts are. */
@@ -49,11 +59,61 @@ static inline void zrtt_hosts_reset(struct zrtt_hosts *hosts)
 	hosts->law = (struct zrtt_law) {};
 }
 
-static inline void zrtt_hosts_tick(struct zrtt_hosts *hosts, u32 p_q30)
+/* Other hosts are to be spoken of. */
+static inline void zrtt_hosts_begin(struct zrtt_hosts *hosts)
+{
+	zrtt_hosts_reset(hosts);
+	hosts->news = false;
+	__builtin_memset(hosts->told, 0, sizeof(hosts->told));
+	__builtin_memset(hosts->gone, 0, sizeof(hosts->gone));
+}
+
+/* The part of the host in @slot, or NULL where no other queue has hosts. */
+static inline struct zrtt_part *zrtt_host_part(const struct zrtt_hosts *hosts, u32 slot)
+{
+	return hosts->table.of_hosts ? &hosts->table.parts[slot] : NULL;
+}
+
+/* What hosts sum up to; @counted and @sum_log_rate are in shares of them, ZRTT_PART_FRAC
+ * fraction bits.
+ */
+static inline struct zrtt_sums zrtt_hosts_sums(const struct zrtt_hosts *hosts)
 {
 	struct zrtt_sums sums = zrtt_table_sums(&hosts->table);
 
+	if (hosts->table.of_hosts) {
+		sums.counted = (u32)hosts->table.parts_sums.held_q8;
+		sums.sum_log_rate = hosts->table.parts_sums.sum_log_rate;
+		sums.other_rate = hosts->table.parts_sums.other_rate;
+		return sums;
+	}
+	sums.counted <<= ZRTT_PART_FRAC;
+	sums.sum_log_rate *= ZRTT_PART_ALL;
+	return sums;
+}
+
+/* How many due shares those that count are to have in this queue, ZRTT_PART_FRAC fraction bits. */
+static inline u64 zrtt_hosts_dues(const struct zrtt_hosts *hosts)
+{
+	return hosts->table.of_hosts ? hosts->table.parts_sums.dues_q8 :
+				       (u64)hosts->table.counted << ZRTT_PART_FRAC;
+}
+
+static inline void zrtt_hosts_tick(struct zrtt_hosts *hosts, u32 p_q30)
+{
+	struct zrtt_sums sums = zrtt_hosts_sums(hosts);
+
 	zrtt_law_due(&hosts->law, &sums, p_q30);
+}
+
+/* Another host has got the slot of @part: what was said of the one before is to be taken back. */
+static inline void zrtt_part_begin(struct zrtt_hosts *hosts, struct zrtt_part *part)
+{
+	if (part->generation) {
+		hosts->gone[hosts->gone[0].generation ? 1 : 0] = *part;
+		hosts->news = true;
+	}
+	*part = (struct zrtt_part) {};
 }
 
 /* The slot of the host @tag, new or not; @slot is where it was. */
@@ -66,8 +126,11 @@ static inline u32 zrtt_host_get(struct zrtt_hosts *hosts, u32 tag, u32 slot, u32
 		return slot;
 	slot = (u32)(zrtt_flow_get(&hosts->table, tag, epoch, rnd) - hosts->table.slots);
 	g = &hosts->groups[slot];
-	if (g->tag != tag)
-		*g = (struct zrtt_group) { .tag = tag, .generation = g->generation + 1 };
+	if (g->tag == tag)
+		return slot;
+	*g = (struct zrtt_group) { .tag = tag, .generation = g->generation + 1 };
+	if (hosts->table.of_hosts)
+		zrtt_part_begin(hosts, &hosts->table.parts[slot]);
 	return slot;
 }
 
@@ -151,7 +214,10 @@ static inline s32 zrtt_host_over(const struct zrtt_hosts *hosts, const struct zr
 static inline s32 zrtt_host_log_mean(const struct zrtt_hosts *hosts,
 				     const struct zrtt_group *g)
 {
-	return g->counted ? (s32)div_s64(g->sum_log_rate, g->counted) : hosts->law.log_due;
+	u32 counted = g->counted + g->others.counted;
+
+	return counted ? (s32)div_s64(g->sum_log_rate + g->others.sum_log_rate, counted) :
+			 hosts->law.log_due;
 }
 
 /**
@@ -168,7 +234,8 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	const struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
 	const struct zrtt_flow *h = zrtt_member_host(hosts, m);
 	s32 log_mean = zrtt_host_log_mean(hosts, g);
-	s32 log_flows = g->counted > 1 ? zrtt_log2(g->counted) : 0;
+	u32 counted = g->counted + g->others.counted;
+	s32 log_flows = counted > 1 ? zrtt_log2(counted) : 0;
 
 	law->log_due = log_mean ? log_mean - zrtt_host_over(hosts, h) : 0;
 	if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)
@@ -180,20 +247,106 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	return log_mean;
 }
 
+/* Of the flows of a host that count, or if none does, of all, those in this queue, Q8 */
+static inline u32 zrtt_group_share(const struct zrtt_group *g)
+{
+	u32 counted = g->counted + g->others.counted;
+
+	return counted ? (u32)div_u64((u64)g->counted << ZRTT_PART_FRAC, counted) :
+			 ZRTT_PART_ALL - g->others_q8;
+}
+
+/* zrtt_flow_update() of a host that may have flows in other queues: its rate is that of all. */
+static inline void zrtt_host_update(struct zrtt_hosts *hosts, struct zrtt_flow *h,
+				    struct zrtt_part *part, struct zrtt_group *g, u32 epoch)
+{
+	u32 epochs = epoch - h->epoch;
+	u64 rate;
+
+	if (h->live)
+		zrtt_flow_retire(&hosts->table, h);
+	if (epoch - part->met > ZRTT_LIVE_EPOCHS)
+		zrtt_group_alone(g);
+	h->rate = part->rate;
+	zrtt_flow_fold(&hosts->table, h, epoch);
+	rate = h->rate + g->others.rate;
+	part->rate = h->rate;
+	part->ahead = g->ahead / epochs;
+	part->share_q8 = zrtt_group_share(g);
+	h->rate = rate < ~0U ? (u32)rate : ~0U;
+	zrtt_flow_settle(&hosts->table, h, epochs, epoch);
+}
+
+/* The host of @m at @end is to be spoken of, if it was not in this epoch. */
+static inline void zrtt_host_note(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 end,
+				  u32 epoch)
+{
+	struct zrtt_part *part = zrtt_host_part(hosts, m->slots[end]);
+
+	if (!part || !m->hosts[end] || part->met == epoch ||
+	    hosts->groups[m->slots[end]].tag != m->hosts[end])
+		return;
+	hosts->told[end] = m->slots[end] + 1;
+	hosts->news = true;
+}
+
+/**
+ * zrtt_hosts_share() - say what is news, and hear what the others have
+ * @hosts: hosts of this queue
+ * @joint: those of the device, or NULL if this queue is alone for now
+ * @epoch: now
+ */
+static inline void zrtt_hosts_share(struct zrtt_hosts *hosts, struct zrtt_joint *joint, u32 epoch)
+{
+	struct zrtt_part *part;
+	struct zrtt_group *g;
+	u32 end, slot;
+
+	for (end = 0; end < ZRTT_HOST_ENDS; end++) {
+		if (joint)
+			zrtt_joint_leave(joint, &hosts->gone[end]);
+		hosts->gone[end].generation = 0;
+		if (!hosts->told[end])
+			continue;
+		slot = hosts->told[end] - 1;
+		hosts->told[end] = 0;
+		g = &hosts->groups[slot];
+		part = zrtt_host_part(hosts, slot);
+		if (joint) {
+			zrtt_joint_meet(joint, &hosts->law, part, g, &hosts->table.slots[slot],
+					(g->tag ^ hosts->salt) | ZRTT_TAG, epoch);
+		} else {
+			zrtt_group_alone(g);
+			part->generation = 0;
+		}
+	}
+	hosts->news = false;
+}
+
 /* Bring a host's rate and penalty up to date, @f being one of its flows. */
 static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				     const struct zrtt_flow *f, u32 epoch)
 {
+	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
+	struct zrtt_part *part = zrtt_host_part(hosts, m->slots[m->end]);
 	struct zrtt_flow *h = zrtt_member_host(hosts, m);
 	u32 epochs = epoch - h->epoch;
 
 	h->hit |= f->hit;
+	zrtt_host_note(hosts, m, !m->end, epoch);
 	if (!zrtt_flow_update_due(&hosts->table, h, epoch))
 		return;
 	zrtt_table_expire(&hosts->table, epoch, ZRTT_EXPIRE_UPDATE);
-	zrtt_flow_update(&hosts->table, h, epoch);
-	zrtt_penalise(&hosts->law, h, epochs);
-	hosts->groups[m->slots[m->end]].ahead = 0;
+	if (part) {
+		part->weight = m->host_weight;
+		zrtt_host_update(hosts, h, part, g, epoch);
+	} else {
+		zrtt_flow_update(&hosts->table, h, epoch);
+	}
+	if (!part || !part->generation)
+		zrtt_penalise(&hosts->law, h, epochs);
+	g->ahead = 0;
+	zrtt_host_note(hosts, m, m->end, epoch);
 }
 
 /* P_i dropped a packet that counted as @bytes. */
@@ -203,6 +356,17 @@ zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u
 	struct zrtt_flow *h = zrtt_member_host(hosts, m);
 
 	h->bytes -= bytes < h->bytes ? bytes : h->bytes;
+}
+
+/* What a host may send ahead of bulk in an epoch: its due share, less what it sends there in
+ * other queues, and no less than by the share of its flows that this one has.
+ */
+static inline u64 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
+{
+	u64 least = (u64)hosts->law.due * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC;
+	u64 left = hosts->law.due > g->others.ahead ? hosts->law.due - g->others.ahead : 0;
+
+	return left > least ? left : least;
 }
 
 /**
@@ -218,7 +382,7 @@ static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
 
-	if (hosts->law.due && g->ahead > hosts->law.due + 3 * 1514)
+	if (hosts->law.due && g->ahead > zrtt_host_room(hosts, g) + 3 * 1514)
 		return true;
 	g->ahead += bytes;
 	return false;

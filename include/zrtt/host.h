@@ -6,7 +6,8 @@
  * A host is to the law what a flow is: it has a rate, a due share and a penalty, and stands in
  * a table of the same kind, of one slot each. Beside its slot is a group: what its flows sum
  * up to. Beside the slot of each flow is a member: which hosts the flow belongs to. Groups
- * follow when a flow is updated, once per epoch or later.
+ * follow when a flow is updated, once per epoch or later. Where a device has several queues
+ * there is a part, too: what this queue has of the host.
  */
 #ifndef _ZRTT_HOST_H
 #define _ZRTT_HOST_H
@@ -17,6 +18,25 @@
 
 #define ZRTT_HOST_ENDS		2	/* source and destination */
 
+#define ZRTT_PART_FRAC		8
+#define ZRTT_PART_ALL		(1U << ZRTT_PART_FRAC)
+
+/**
+ * struct zrtt_told - what one queue or several have of a host
+ * @rate: bytes per epoch
+ * @ahead: those that joined lanes before bulk
+ * @sum_log_rate: see struct zrtt_group
+ * @counted: see there
+ * @live: see there
+ */
+struct zrtt_told {
+	u64 rate;
+	u64 ahead;
+	s64 sum_log_rate;
+	u32 counted;
+	u32 live;
+};
+
 /**
  * struct zrtt_group - what the flows of the host in the slot of the same number sum up to
  * @sum_log_rate: sum of the log2 of the rates of those that count, Q16
@@ -25,6 +45,8 @@
  * @counted: those that count in its mean, and belong to it rather than to their other end
  * @ahead: bytes of it that joined lanes before bulk since its last update
  * @generation: of the slot, so that who left with the host before is not missed in this one
+ * @others: the same of its flows that other queues of the device have; joint.h
+ * @others_q8: these of all its live flows, Q8
  */
 struct zrtt_group {
 	s64 sum_log_rate;
@@ -33,6 +55,55 @@ struct zrtt_group {
 	u32 counted;
 	u32 ahead;
 	u32 generation;
+	u32 others_q8;
+	struct zrtt_told others;
+};
+
+/**
+ * struct zrtt_part - what the queue has of the host in the slot of the same number, where
+ *	several queues may have flows of it
+ * @told: what the queue said of it last
+ * @slot: where, in struct zrtt_joint
+ * @generation: of that, 0 = nowhere
+ * @window: when, in units of ZRTT_JOINT_SHIFT
+ * @met: epoch of the last time that it heard of the others
+ * @rate: of the host's flows in this queue, bytes per epoch
+ * @ahead: bytes of those before bulk, per epoch
+ * @share_q8: of the host's flows that count, those in this queue, Q8
+ * @weight: of the host: it is due so many shares
+ * @held_q8: that as it is in the sums, 0 = it does not count
+ * @log_rate: log2 of the host's rate there, Q16
+ * @other_rate: rate there, if it does not count
+ * @held_weight: @weight there
+ */
+struct zrtt_part {
+	struct zrtt_told told;
+	u32 slot;
+	u32 generation;
+	u32 window;
+	u32 met;
+	u32 rate;
+	u32 ahead;
+	u16 share_q8;
+	u16 held_q8;
+	s32 log_rate;
+	u32 other_rate;
+	u8 weight;
+	u8 held_weight;
+};
+
+/**
+ * struct zrtt_parts - what parts sum up to, in place of the slots that they stand beside
+ * @held_q8: hosts that count, each by the share of its flows that this queue has
+ * @dues_q8: the same, each times its weight
+ * @sum_log_rate: sum of the log2 of their rates, each by that share, Q24
+ * @other_rate: rates of those that do not count, each times its weight
+ */
+struct zrtt_parts {
+	u64 held_q8;
+	u64 dues_q8;
+	s64 sum_log_rate;
+	u64 other_rate;
 };
 
 /**
@@ -111,7 +182,8 @@ static inline u32 zrtt_member_end(const struct zrtt_group *groups, const struct 
 
 	if (!m->hosts[1] || dest->tag != m->hosts[1])
 		return 0;
-	return source->tag != m->hosts[0] || dest->live > source->live;
+	return source->tag != m->hosts[0] ||
+	       dest->live + dest->others.live > source->live + source->others.live;
 }
 
 /**
@@ -142,6 +214,22 @@ static inline void zrtt_member_join(struct zrtt_group *groups, struct zrtt_membe
 	}
 	m->joined = true;
 	m->log_rate = log_rate;
+}
+
+/* Take a host out of the sums (@sign -1), or put it in (1). */
+static inline void zrtt_part_count(struct zrtt_parts *sums, struct zrtt_part *part,
+				   const struct zrtt_flow *h, s32 sign)
+{
+	if (sign > 0) {
+		part->held_q8 = h->counts ? part->share_q8 : 0;
+		part->log_rate = zrtt_log2(h->rate);
+		part->other_rate = part->held_q8 ? 0 : part->rate;
+		part->held_weight = part->weight;
+	}
+	sums->held_q8 += (s64)sign * part->held_q8;
+	sums->dues_q8 += (s64)sign * part->held_q8 * part->held_weight;
+	sums->sum_log_rate += (s64)sign * part->held_q8 * part->log_rate;
+	sums->other_rate += (s64)sign * part->other_rate * part->held_weight;
 }
 
 #endif

@@ -16,8 +16,9 @@
  *   rate_q = rate (dues_q / sum of dues) (1 + lead / span)
  *
  * dues_q is the number of its flows that are held back, and what the others send in terms of
- * the due share. A queue that does not wait takes less, or is not in the sum yet: what all
- * have sent is on one clock, and lead is how far that is behind time.
+ * the due share; or of its hosts, each by the part of its flows that are in this queue. A
+ * queue that does not wait takes less, or is not in the sum yet: what all have sent is on one
+ * clock, and lead is how far that is behind time.
  *
  * Nothing is locked here: who calls this does that, once per tick, and for the rate once per
  * ZRTT_SPLIT_NS.
@@ -64,15 +65,20 @@
  */
 #define ZRTT_SPLIT_RETIME_SHIFT	2
 
-#define ZRTT_DUES_FRAC		8
+#define ZRTT_DUES_FRAC		ZRTT_PART_FRAC
 #define ZRTT_DUES_ONE		(1U << ZRTT_DUES_FRAC)
 #define ZRTT_DUES_MAX		(1U << 24)
+
+/* Of a queue with a part of a host that is held back: with more, BBR leaves 3 % of the rate
+ * unused, with less, CUBIC 2 %.
+ */
+#define ZRTT_DUES_PART		(ZRTT_DUES_ONE / 2)
 
 /**
  * struct zrtt_peer - what a queue says of itself
  * @next: another queue of the device
  * @flows: what its flows sum up to
- * @hosts: what its hosts do
+ * @hosts: what its hosts do; see zrtt_hosts_sums()
  * @flows_until_ns: when those would be silent for 2 s
  * @sojourn_us: how long its head waits, as controllers see it
  * @sojourn_until_ns: when that is too old
@@ -136,8 +142,13 @@ static inline void zrtt_peer_leave(struct zrtt_device *d, const struct zrtt_peer
 		*at = peer->next;
 }
 
+/* As many as the mean can be taken of: who has more is left out. */
+#define ZRTT_COUNTED_MAX	0x7fffffffU
+
 static inline void zrtt_sums_add(struct zrtt_sums *to, const struct zrtt_sums *sums)
 {
+	if (sums->counted > ZRTT_COUNTED_MAX - to->counted)
+		return;
 	to->sum_rate += sums->sum_rate;
 	to->sum_log_rate += sums->sum_log_rate;
 	to->sum_rtt_us += sums->sum_rtt_us;
@@ -214,20 +225,22 @@ static inline void zrtt_peer_tick(const struct zrtt_ctl_params *params,
 
 /**
  * zrtt_peer_dues() - how many due shares is a queue to have?
- * @sums: of its flows, or of its hosts
- * @due: the due share of these, bytes per epoch, 0 = not known
+ * @held_q8: its flows or hosts that are held back, ZRTT_DUES_FRAC fraction bits
+ * @other_rate: rates of the others
+ * @due: the due share, bytes per epoch, 0 = not known
+ * @least_q8: to be had whatever these say: a queue may just have woken
  *
- * Return: ZRTT_DUES_FRAC fraction bits; one share at least, as a queue may just have woken.
+ * Return: ZRTT_DUES_FRAC fraction bits
  */
-static inline u32 zrtt_peer_dues(const struct zrtt_sums *sums, u32 due)
+static inline u32 zrtt_peer_dues(u64 held_q8, u64 other_rate, u32 due, u32 least_q8)
 {
-	u64 dues_q8 = (u64)sums->counted << ZRTT_DUES_FRAC;
+	u64 dues_q8 = held_q8;
 
 	if (due)
-		dues_q8 += div_u64(sums->other_rate << ZRTT_DUES_FRAC, due);
+		dues_q8 += div_u64(other_rate << ZRTT_DUES_FRAC, due);
 	if (dues_q8 > ZRTT_DUES_MAX)
 		return ZRTT_DUES_MAX;
-	return dues_q8 < ZRTT_DUES_ONE ? ZRTT_DUES_ONE : (u32)dues_q8;
+	return dues_q8 < least_q8 ? least_q8 : (u32)dues_q8;
 }
 
 static inline bool zrtt_peer_active(const struct zrtt_peer *peer, u64 now_ns)

@@ -86,7 +86,10 @@ struct zrtt_passage {
  * @lanes: packets by enum zrtt_lane
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
  *	weights
+ * @parts: with @of_hosts, of the host in the slot of the same number
  * @groups: of the hosts' slots, NULL = there are no hosts
+ * @of_hosts: its slots are hosts, which other queues have flows of, too
+ * @parts_sums: what its parts sum up to
  */
 struct zrtt_table {
 	struct zrtt_flow *slots;
@@ -108,8 +111,13 @@ struct zrtt_table {
 	u32 rtt_avg_us;
 	u64 evicted;
 	struct zrtt_passage lanes[ZRTT_LANES];
-	struct zrtt_member *members;
+	union {
+		struct zrtt_member *members;
+		struct zrtt_part *parts;
+	};
 	struct zrtt_group *groups;
+	bool of_hosts;
+	struct zrtt_parts parts_sums;
 };
 
 /**
@@ -271,12 +279,19 @@ static inline struct zrtt_member *zrtt_flow_member(const struct zrtt_table *t,
 	return likely(t->members) ? &t->members[slot] : NULL;
 }
 
-/* Take @f out of the group of its host (@sign -1) or put it in (1). */
+/* Take @f out of the group of its host (@sign -1) or put it in (1); if it is a host, do so with
+ * its part.
+ */
 static noinline __maybe_unused void
-zrtt_flow_count_member(const struct zrtt_table *t, const struct zrtt_flow *f, s32 sign)
+zrtt_flow_count_member(struct zrtt_table *t, const struct zrtt_flow *f, s32 sign)
 {
-	struct zrtt_member *m = zrtt_flow_member(t, f);
+	struct zrtt_member *m;
 
+	if (t->of_hosts) {
+		zrtt_part_count(&t->parts_sums, &t->parts[f - t->slots], f, sign);
+		return;
+	}
+	m = zrtt_flow_member(t, f);
 	if (!t->groups || !m)
 		return;
 	if (sign < 0)
@@ -684,22 +699,11 @@ static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 	return epochs && (epochs >= t->update_epochs || !f->live);
 }
 
-/**
- * zrtt_flow_update() - fold the last epochs into rate, RTT and sums
- * @t: table
- * @f: flow
- * @epoch: now
- *
- * To be called when zrtt_flow_update_due(), and when an RTT became known.
- * A flow that was silent for more than 2 s starts anew, but for its RTT.
- */
-static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
+/* The first part of zrtt_flow_update(): all but the sums, which @f is not in. */
+static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
-	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
 
-	if (f->live)
-		zrtt_flow_retire(t, f);
 	if (epochs > ZRTT_LIVE_EPOCHS) {
 		/* its past must not drop the one packet that a timeout sends */
 		f->rate = 0;
@@ -721,10 +725,37 @@ static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u
 	zrtt_flow_forget(f, epochs, epoch);
 	zrtt_flow_choose_rtt(f, epoch);
 	zrtt_flow_fade(f, t->rtt_avg_us, epoch);
+}
+
+/* The second one, @epochs after the update before. */
+static inline void zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u32 epochs,
+				    u32 epoch)
+{
+	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
+
 	f->counts = zrtt_flow_counts(t, f);
 	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)
 		f->hit = 0;
 	zrtt_flow_enlist(t, f);
+}
+
+/**
+ * zrtt_flow_update() - fold the last epochs into rate, RTT and sums
+ * @t: table
+ * @f: flow
+ * @epoch: now
+ *
+ * To be called when zrtt_flow_update_due(), and when an RTT became known.
+ * A flow that was silent for more than 2 s starts anew, but for its RTT.
+ */
+static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
+{
+	u32 epochs = epoch - f->epoch;
+
+	if (f->live)
+		zrtt_flow_retire(t, f);
+	zrtt_flow_fold(t, f, epoch);
+	zrtt_flow_settle(t, f, epochs, epoch);
 }
 
 #endif

@@ -451,7 +451,7 @@ static inline void zrtt_tick_with_peers(const struct zrtt_params *params,
 	bool hosts = vars->table.groups;
 
 	peer->flows = zrtt_table_sums(&vars->table);
-	peer->hosts = zrtt_table_sums(&vars->hosts.table);
+	peer->hosts = zrtt_hosts_sums(&vars->hosts);
 	zrtt_peer_tick(&params->ctl, &params->law, d, peer, &vars->law, sojourn_us,
 		       backlog_pkts, now_ns);
 	vars->ctl = d->ctl;
@@ -460,8 +460,12 @@ static inline void zrtt_tick_with_peers(const struct zrtt_params *params,
 	vars->law.weighed = 0;
 	vars->hosts.law = d->hosts_law;
 	peer->rate = params->shaper.rate;
-	peer->dues_q8 = hosts ? zrtt_peer_dues(&peer->hosts, d->hosts_law.due) :
-				zrtt_peer_dues(&peer->flows, d->law.due);
+	peer->dues_q8 = hosts ?
+		zrtt_peer_dues(zrtt_hosts_dues(&vars->hosts), peer->hosts.other_rate,
+			       d->hosts_law.due,
+			       peer->hosts.counted ? ZRTT_DUES_PART : ZRTT_DUES_ONE) :
+		zrtt_peer_dues((u64)peer->flows.counted << ZRTT_DUES_FRAC,
+			       peer->flows.other_rate, d->law.due, ZRTT_DUES_ONE);
 }
 
 /* A packet arrived above BLUE's threshold or did not fit at all. */

@@ -41,7 +41,7 @@ EXPERIMENTS = (
 )  # fmt: skip
 """On each kernel: what asks it for more than packets that come and go, or for time while a
 processor is busy."""
-ALIKE = ("classes", "limits", "growth", "hosts", "line")
+ALIKE = ("classes", "limits", "growth", "hosts", "joint", "line")
 """On one kernel, as no code of theirs differs: tables, limits and rates, under load."""
 
 MODULE_LIFE = ("users", "reload")

@@ -15,7 +15,9 @@ from shared import alike, reports, two_cpu_report
 
 # The largest table takes 256 MB: more than there is, and more than is free.
 SMALL_MB = (200, 330)
-OF_ALIKE = {"test_alike", "test_auto", "test_classes", "test_hosts", "test_limits"}
+OF_ALIKE = {
+    "test_alike", "test_auto", "test_classes", "test_hosts", "test_joint", "test_limits",
+}  # fmt: skip
 """Files whose experiments do the same on all kernels."""
 
 

@@ -30,6 +30,7 @@ ALGORITHM = [
     "spin.h",
     "controller.h",
     "law.h",
+    "joint.h",
     "fair.h",
     "lane.h",
     "l4s.h",

@@ -275,19 +275,20 @@ static void queues_come_and_go(void **state)
 
 static void dues_are_those_of_the_flows(void **state)
 {
-	struct zrtt_sums sums = {};
+	const u64 nine = 9 * ZRTT_DUES_ONE;
 
 	(void)state;
-	assert_int_equal(zrtt_peer_dues(&sums, 0), ZRTT_DUES_ONE);
-	assert_int_equal(zrtt_peer_dues(&sums, 5000), ZRTT_DUES_ONE);
-	sums.counted = 9;
-	assert_int_equal(zrtt_peer_dues(&sums, 0), 9 * ZRTT_DUES_ONE);
-	sums.other_rate = 12500;
-	assert_int_equal(zrtt_peer_dues(&sums, 5000), 11 * ZRTT_DUES_ONE + ZRTT_DUES_ONE / 2);
-	sums.other_rate = 1ULL << 54;
-	assert_int_equal(zrtt_peer_dues(&sums, 1), ZRTT_DUES_MAX);
-	sums.counted = UINT32_MAX;
-	assert_int_equal(zrtt_peer_dues(&sums, 0), ZRTT_DUES_MAX);
+	assert_int_equal(zrtt_peer_dues(0, 0, 0, ZRTT_DUES_ONE), ZRTT_DUES_ONE);
+	assert_int_equal(zrtt_peer_dues(0, 0, 5000, ZRTT_DUES_ONE), ZRTT_DUES_ONE);
+	assert_int_equal(zrtt_peer_dues(nine, 0, 0, ZRTT_DUES_ONE), nine);
+	/* shares of hosts */
+	assert_int_equal(zrtt_peer_dues(nine / 4, 0, 0, ZRTT_DUES_ONE), nine / 4);
+	assert_int_equal(zrtt_peer_dues(nine / 10, 0, 0, ZRTT_DUES_PART), nine / 10);
+	assert_int_equal(zrtt_peer_dues(1, 0, 0, ZRTT_DUES_PART), ZRTT_DUES_PART);
+	assert_int_equal(zrtt_peer_dues(nine, 12500, 5000, ZRTT_DUES_ONE),
+			 nine + 5 * ZRTT_DUES_ONE / 2);
+	assert_int_equal(zrtt_peer_dues(nine, 1ULL << 54, 1, ZRTT_DUES_ONE), ZRTT_DUES_MAX);
+	assert_int_equal(zrtt_peer_dues(1ULL << 40, 0, 0, ZRTT_DUES_ONE), ZRTT_DUES_MAX);
 }
 
 /* A queue with a shaper, as the qdisc has it. */
