@@ -196,6 +196,12 @@ BUGS = [
     Bug("goes on after a silence", "quic", "\t\tzrtt_quic_spins(f);\n\t} else", "\t} else", "flow"),
     Bug("has joined where it was only put", "fair", "hosts->groups[slot].generation - 1;", "m->generations[end];"),
     Bug("has a due share of nothing", "fair", "if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)", "if (0)"),
+    Bug("says what it has twice", "joint", "\tzrtt_joint_unsay(j, part);\n\tfor (", "\tfor ("),
+    Bug("takes back what is forgotten", "joint", "if (j->window - part->window < ZRTT_JOINT_WINDOWS)", "if (1)"),
+    Bug("leaves what it said of a host that it lost", "joint", "if (part->generation) {", "if (0) {", "fair"),
+    Bug("takes another's slot for its own", "joint", "j->generation == part->generation ? j : NULL", "j"),
+    Bug("counts a host that does not", "joint", "h->counts ? part->share_q8 : 0;", "part->share_q8;", "host"),
+    Bug("takes out another part than it put in", "joint", "if (sign > 0) {", "if (sign) {", "host"),
 ]
 ENDLESS_LOOP = Bug("never ends", "hint", "if (len < 2 ||", "if (")
 
