@@ -49,8 +49,7 @@ enum zrtt_verdict {
  * third of the marks that the flow, or one of the due share, expects in an epoch, and 1/16 at
  * most. Where marks are seconds apart, senders have not answered the last ones yet. Who has 16
  * marks in an epoch and still is above its due answers to none: it has a gain of 1/4, until
- * P_i is 1/4 and drops begin to tell. On a link of 10 Gbit/s P_b is 2^-20, and P_i is to be 1
- * or more for a flood.
+ * P_i is 1/4 and drops begin to tell. A flood is to have a P_i of 1, also where P_b is 2^-20.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
@@ -169,10 +168,10 @@ static inline u64 zrtt_marks_third(u64 p_q30, u32 rate)
 	return (p_q30 * rate) >> (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
 }
 
-/* The gain of a flow of the due share. */
-static inline u32 zrtt_penalty_gain(u32 p_q30, u32 due)
+/* The gain of a flow that has so many. */
+static inline u32 zrtt_penalty_gain(u32 p_q30, u32 rate)
 {
-	u64 gain_q16 = zrtt_marks_third(p_q30, due);
+	u64 gain_q16 = zrtt_marks_third(p_q30, rate);
 
 	return gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 : ZRTT_PENALTY_GAIN_MAX;
 }
@@ -405,30 +404,31 @@ static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
  * zrtt_drop_odds() - the chance that a packet is dropped where P_i is above mark_max
  * @p_q30: P_i, unbounded
  *
- * P_i counts as odds: of 1 + P_i packets, one passes. A flow that sends too much keeps a
- * share, and its P_i may rise without bound. Return: Q30, below 1.
+ * P_i counts as odds: of 1 + P_i packets, or of 65536, one passes. A flow that sends too much
+ * keeps a share, and its P_i may rise without bound. Return: Q30, below 1.
  */
 static inline u32 zrtt_drop_odds(u64 p_q30)
 {
 	u32 pass_q16 = zrtt_exp2((ZRTT_P_SHIFT << ZRTT_Q16) -
 				 zrtt_log2(p_q30 + ZRTT_P_ONE));
 
+	if (!pass_q16)
+		pass_q16 = 1;
 	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
 }
 
 /* The gain of a flow in bulk. A host, whose law has no P_b, has that of the due share. */
 static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
 {
-	u64 p_q30 = zrtt_weight_times(law->p_q30, f->weight), gain_q16;
+	u64 p_q30 = zrtt_weight_times(law->p_q30, f->weight);
+	u32 own_q16;
 
 	if (p_q30 > ZRTT_PENALTY_DEAF_P)
 		return law->gain_q16;
-	gain_q16 = zrtt_marks_third(p_q30, f->rate);
-	if (gain_q16 >= ZRTT_PENALTY_DEAF)
+	if (zrtt_marks_third(p_q30, f->rate) >= ZRTT_PENALTY_DEAF)
 		return ZRTT_PENALTY_GAIN_DEAF;
-	if (gain_q16 > ZRTT_PENALTY_GAIN_MAX)
-		return ZRTT_PENALTY_GAIN_MAX;
-	return gain_q16 > law->gain_q16 ? (u32)gain_q16 : law->gain_q16;
+	own_q16 = zrtt_penalty_gain((u32)p_q30, f->rate);
+	return own_q16 > law->gain_q16 ? own_q16 : law->gain_q16;
 }
 
 /* The gain of a flow of the low-latency lane: no more than an octave in a quarter of the time in

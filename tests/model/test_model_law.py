@@ -162,7 +162,7 @@ def test_mean_weight_moves_towards_1(log_norm: int, weights: list[int]) -> None:
     assert abs(got - want) <= NORM_GAIN * 2 * LOG2_ERROR + 1 / Q16
 
 
-@given(spread(0, 1 << 45))
+@given(spread(0, 1 << 52))
 def test_odds_leave_their_share(p_q30: int) -> None:
     """Of 1 + P_i packets one passes, whose share has 16 bits."""
     passing = Fraction(ONE, ONE + p_q30)

@@ -5,7 +5,7 @@
 #include <zrtt/law.h>
 
 #define Q16(x)		((x) / (double)ZRTT_Q16_ONE)
-#define P_MAX		(1ULL << 45)	/* P_b = 1, weight 2^15 */
+#define P_MAX		(1ULL << 52)	/* P_b = 1, weight 2^22 */
 #define DUE		100000
 
 static struct zrtt_law_params tuned_params(void)
@@ -241,7 +241,7 @@ static void no_packets_leave_the_mean_alone(void **state)
 static void normaliser_is_bounded_and_slow(void **state)
 {
 	const struct zrtt_law_params params = tuned_params();
-	const u32 weights[] = { 1U << 31, 2 };	/* the most and the least */
+	const u64 weights[] = { 1U << 31, 2 };	/* the mean's most and least */
 	u32 i, j;
 
 	(void)state;
