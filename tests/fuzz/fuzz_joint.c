@@ -7,6 +7,7 @@
  */
 #include "draw.h"
 #include "expect.h"
+#include "joint_check.h"
 #include "table_check.h"
 #include "weight.h"
 #include <zrtt/hash.h>
@@ -80,23 +81,14 @@ static void check_parts(const struct zrtt_hosts *hosts)
 }
 
 /* What was said is what queues remember to have said. */
-static void check_said(const struct device *d, bool all_said)
+static void check_said(const struct device *d, bool complete)
 {
-	struct zrtt_told said = {}, want = {};
-	u32 i, n;
+	struct zrtt_told said = all_said(&d->joint), want = {};
+	u32 i;
 
-	for (i = 0; i <= d->joint.mask; i++)
-		for (n = 0; n < ZRTT_JOINT_WINDOWS; n++)
-			zrtt_told_add(&said, &d->joint.slots[i].said[n]);
 	for (i = 0; i < QUEUES; i++)
-		for (n = 0; n < HOST_SLOTS; n++) {
-			const struct zrtt_part *part = &d->q[i].hosts.table.parts[n];
-			const struct zrtt_joint_host *j = zrtt_joint_known(&d->joint, part);
-
-			if (j && j->window - part->window < ZRTT_JOINT_WINDOWS)
-				zrtt_told_add(&want, &part->told);
-		}
-	expect(!all_said || !memcmp(&said, &want, sizeof(said)), "what nobody said");
+		add_remembered(&d->joint, &d->q[i].hosts, &want);
+	expect(!complete || !memcmp(&said, &want, sizeof(said)), "what nobody said");
 	expect(said.rate >= want.rate && said.live >= want.live && said.counted >= want.counted,
 	       "less than was said");
 }
@@ -149,7 +141,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	struct draw draw = { .at = data, .left = size };
 	struct device d = { .now_ns = draw_start_ns(&draw) };
-	bool all_said = true;
+	bool complete = true;
 	u32 i, what;
 
 	zrtt_params_init(&d.params);
@@ -171,11 +163,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			zrtt_vars_reset(vars);
 		/* who is alone does not take back what it said */
 		if (what == 4)
-			all_said = false;
+			complete = false;
 		send(&d, vars, &draw, what == 4);
 		for (i = 0; i < QUEUES; i++)
 			check_parts(&d.q[i].hosts);
-		check_said(&d, all_said);
+		check_said(&d, complete);
 	}
 	for (i = 0; i < QUEUES; i++)
 		end(&d.q[i]);

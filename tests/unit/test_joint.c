@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* joint.h, and what fair.h makes of it: a host whose flows several queues have is one host. */
 #include "unit.h"
+#include "joint_check.h"
 #include <zrtt/hash.h>
 #include <zrtt/zrtt.h>
 
@@ -473,20 +474,11 @@ static void end_is_that_with_more_flows_in_all_queues(void **state)
 /* What is said is the sum of what queues remember to have said, whatever happens. */
 static void check_said(const struct device *d)
 {
-	struct zrtt_told all = {}, want = {};
-	u32 i, n, w;
+	struct zrtt_told all = all_said(&d->joint), want = {};
+	u32 i;
 
-	for (i = 0; i <= d->joint.mask; i++)
-		for (w = 0; w < ZRTT_JOINT_WINDOWS; w++)
-			zrtt_told_add(&all, &d->joint.slots[i].said[w]);
 	for (i = 0; i < QUEUES; i++)
-		for (n = 0; n < SLOTS; n++) {
-			const struct zrtt_part *part = &d->q[i].hosts.table.parts[n];
-			const struct zrtt_joint_host *j = zrtt_joint_known(&d->joint, part);
-
-			if (j && j->window - part->window < ZRTT_JOINT_WINDOWS)
-				zrtt_told_add(&want, &part->told);
-		}
+		add_remembered(&d->joint, &d->q[i].hosts, &want);
 	assert_memory_equal(&all, &want, sizeof(all));
 }
 
