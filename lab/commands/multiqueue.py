@@ -9,10 +9,14 @@ from statistics import median
 
 from lab.commands.parsing import Commands, Help
 from lab.host.progress import Board
+from lab.model.hosts import numbers
+from lab.model.ports import MAX_FLOWS
 from lab.model.scenario import ScenarioError
 from lab.output import text_table
 from lab.trials import multiqueue, multiqueue_cost
 from lab.trials.multiqueue_cost import ALONE, LOADS, Readings
+
+parse_hosts = numbers("--hosts", 1, MAX_FLOWS)
 
 
 def add(commands: Commands) -> None:
@@ -56,19 +60,9 @@ def cost_lines(readings: Readings) -> list[tuple[str, ...]]:
     return lines
 
 
-def _sessions(text: str) -> tuple[int, ...]:
-    try:
-        counts = tuple(int(count) for count in text.split(",") if count)
-    except ValueError as error:
-        raise ScenarioError(f"--hosts {text!r}: want K,K,...") from error
-    if any(count < 1 for count in counts):
-        raise ScenarioError("--hosts: at least one flow each")
-    return counts
-
-
 def _fairness(args: argparse.Namespace) -> Sequence[tuple[str, ...]]:
     board = Board()
-    sessions = _sessions(args.hosts)
+    sessions = parse_hosts(args.hosts) if args.hosts else ()
     layouts = (
         multiqueue.of_hosts(sessions, args.seed) if sessions else multiqueue.layouts(args.seed)
     )

@@ -149,20 +149,25 @@ def run(qdisc: str, layout: Layout, seed: int, *, shape: bool = False,
     return Shared(layout, runner.run(scenario, around=around, progress=progress))
 
 
+def _row(one: Shared, index: float, within: str, shares: Sequence[float]) -> tuple[str, ...]:
+    """A line: Jain's index, within the queues or hosts, and the shares of these."""
+    return (
+        one.layout.name,
+        " + ".join(str(n) for _, n in sorted(Counter(one.layout.queue_of).items())),
+        f"{index:.4f}",
+        within,
+        " + ".join(f"{share:.1%}" for share in shares),
+        f"{one.result.utilisation:.1%}",
+    )
+
+
 def lines(shared: Sequence[Shared]) -> list[tuple[str, ...]]:
     """A table."""
     head = ("", "flows", "Jain", "within each queue", "shares of the queues", "utilisation")
     return [
         head,
         *(
-            (
-                one.layout.name,
-                " + ".join(str(n) for _, n in sorted(Counter(one.layout.queue_of).items())),
-                f"{one.result.jain:.4f}",
-                ", ".join(f"{value:.3f}" for value in one.jains),
-                " + ".join(f"{share:.1%}" for share in one.shares),
-                f"{one.result.utilisation:.1%}",
-            )
+            _row(one, one.result.jain, ", ".join(f"{value:.3f}" for value in one.jains), one.shares)
             for one in shared
         ),
     ]
@@ -176,14 +181,7 @@ def lines_of_hosts(shared: Sequence[Shared]) -> list[tuple[str, ...]]:
     return [
         head,
         *(
-            (
-                one.layout.name,
-                " + ".join(str(n) for _, n in sorted(Counter(one.layout.queue_of).items())),
-                f"{one.result.host_jain:.4f}",
-                f"{one.result.within_jain:.3f}",
-                " + ".join(f"{share:.1%}" for share in one.host_shares),
-                f"{one.result.utilisation:.1%}",
-            )
+            _row(one, one.result.host_jain, f"{one.result.within_jain:.3f}", one.host_shares)
             for one in shared
         ),
     ]
