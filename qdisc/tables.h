@@ -127,11 +127,12 @@ static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct Qdisc *sch
 						  sizeof(*tables->groups));
 		if (!tables->hosts || !tables->groups)
 			return false;
-		if (zrtt_may_have_peers(sch))
+		if (zrtt_may_have_peers(sch)) {
 			tables->parts = zrtt_alloc_table(tables->host_slots,
 							 sizeof(*tables->parts));
-		if (zrtt_may_have_peers(sch) && !tables->parts)
-			return false;
+			if (!tables->parts)
+				return false;
+		}
 	}
 	return true;
 }
