@@ -7,9 +7,10 @@
  *
  * No flow's packets change places. Down, to a lane that is served later, a flow may go at
  * any time: where that one is served out of turn, the older head goes first. Up it goes once
- * its last packet has left the lane below. Small packets need not pause for that: they join
- * the returning lane, whose head waits for that last packet, and then goes before all. Large
- * ones of a flow with a large due share have such a lane, too, which goes before sparse.
+ * its last packet has left the lane below. Small packets need not pause for that: as long as
+ * their flow has packets in sparse they join these. From bulk they join the returning lane,
+ * whose head waits for that last packet, and then goes before all. Large ones of a flow with
+ * a large due share have such a lane, too, which goes before sparse.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -144,6 +145,21 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 	return f->bytes - ZRTT_LANE_BURST > ((u64)rate * elapsed_q16) >> ZRTT_Q16;
 }
 
+/* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in
+ * @lane, another one. A call may have voice and video in one flow: its small packets follow
+ * large ones into sparse, and its large ones small ones from thin. None of them has to wait in
+ * bulk for that.
+ */
+static inline enum zrtt_lane zrtt_lane_behind(enum zrtt_lane lane, enum zrtt_lane own,
+					      bool large_due)
+{
+	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)
+		return ZRTT_LANE_SPARSE;
+	if (own == ZRTT_LANE_THIN)
+		return ZRTT_LANE_RETURNING;
+	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
+}
+
 /* zrtt_lane_of() of a flow that is sparse up to @most bytes per epoch. */
 static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 						      const struct zrtt_table *t,
@@ -151,6 +167,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 						      u64 now_ns, u32 most)
 {
 	bool small = bytes <= ZRTT_LANE_SMALL, large_due = most >= lanes->large_due;
+	enum zrtt_lane own;
 	u32 rate = most;
 
 	if (f->hit && !large_due)
@@ -161,12 +178,11 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 		return ZRTT_LANE_BULK;
 	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))
 		return ZRTT_LANE_BULK;
-	if (small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)))
-		return f->lane != ZRTT_LANE_THIN && zrtt_flow_queued(t, f) ?
-		       ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
-	if (f->lane != ZRTT_LANE_SPARSE && zrtt_flow_queued(t, f))
-		return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
-	return ZRTT_LANE_SPARSE;
+	own = small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)) ?
+	      ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
+	if (f->lane != own && zrtt_flow_queued(t, f))
+		return zrtt_lane_behind(f->lane, own, large_due);
+	return own;
 }
 
 /**

@@ -302,15 +302,38 @@ static void flow_goes_up_once_its_last_packet_has_left(void **state)
 	check_up(small, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
 	check_up(small, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_SPARSE, ZRTT_LANE_THIN);
+	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
 	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
 	for (lane = 0; lane < ZRTT_LANES; lane++)
-		check_up(large, lane, LARGE, lane == ZRTT_LANE_SPARSE ? ZRTT_LANE_SPARSE :
+		check_up(large, lane, LARGE,
+			 lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN ? ZRTT_LANE_SPARSE :
 			 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
 	check_up(large, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+}
+
+/* Large and small packets by turns: none of them goes to bulk. */
+static void flow_of_mixed_sizes_stays_in_sparse(void **state)
+{
+	static const u32 bytes[] = { 64, LARGE, 64, LARGE, LARGE, 64 };
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(bytes); i++) {
+		enum zrtt_lane lane = lane_of(&lanes, &t, f, bytes[i]);
+
+		assert_int_equal(lane, i ? ZRTT_LANE_SPARSE : ZRTT_LANE_THIN);
+		zrtt_lane_join(&t, f, lane);
+	}
+	/* once all have left, each has its own lane */
+	leave(&t, ZRTT_LANE_SPARSE, ARRAY_LEN(bytes) - 1);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	free(t.slots);
 }
 
 /* With more packets behind it than a flow's number counts, and with counters that wrap. */
@@ -396,7 +419,7 @@ static void flows_are_lost_at_a_resize(void **state)
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
 	/* one that is moved knows better */
 	f = zrtt_flow_get(&t, 7, START, 0);
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SPARSE);
 	leave(&t, ZRTT_LANE_SPARSE, 1);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
 	while (!zrtt_table_move(&t, START))
@@ -444,6 +467,7 @@ int main(void)
 		cmocka_unit_test(bounds_follow_the_link),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
+		cmocka_unit_test(flow_of_mixed_sizes_stays_in_sparse),
 		cmocka_unit_test(queued_packet_is_never_taken_for_gone),
 		cmocka_unit_test(lost_flow_begins_in_bulk),
 		cmocka_unit_test(lost_packets_are_forgotten),
