@@ -20,10 +20,12 @@
 #include "flow.h"
 #include "table.h"
 
-/* What a sparse flow may send in an epoch beside its rate: three full packets. More lets a
- * TCP flow of few packets per RTT stay sparse, where nothing is marked.
+/* What a sparse flow may send in an epoch beside its rate: three full packets, and half of what
+ * it leaves of its due share in an epoch, as the pictures of a call come in bursts, and pages.
+ * More for all lets a TCP flow of few packets per RTT stay sparse, where nothing is marked.
  */
 #define ZRTT_LANE_BURST		(3 * 1514)
+#define ZRTT_LANE_LEFT		2	/* the part of it that counts */
 
 /* A sparse flow sends at most the due share, or half of it while it is hit: a transfer that
  * is marked at its due share, and backs off, must not go unmarked until it is back there.
@@ -135,14 +137,15 @@ static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u
 	return true;
 }
 
-/* Did @f send more in this epoch than a burst and @rate? */
+/* Did @f, whose rate is below @rate, send more in this epoch than a burst and @rate? */
 static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 now_ns)
 {
 	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 			  (f->epoch << ZRTT_Q16);
 
 	/* in 64 bits nothing is to be saturated, which saves what zrtt_mul_q16() takes for that */
-	return f->bytes - ZRTT_LANE_BURST > ((u64)rate * elapsed_q16) >> ZRTT_Q16;
+	return f->bytes - ZRTT_LANE_BURST >
+	       (((u64)rate * elapsed_q16) >> ZRTT_Q16) + (rate - f->rate) / ZRTT_LANE_LEFT;
 }
 
 /* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in

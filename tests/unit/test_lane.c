@@ -158,22 +158,30 @@ static void due_share_is_believed_after_some_updates(void **state)
 	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
-/* A burst, and what the rate gives in the time since the flow's last update. */
-static void burst_grows_with_time(void **state)
+/* A burst, half of what the flow leaves of its due share, and what the rate gives in the time
+ * since the flow's last update.
+ */
+static void burst_grows_with_time_and_with_what_is_left(void **state)
 {
+	static const u32 rates[] = { 0, DUE / 2, DUE - 1 };
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7);
 	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
-	u32 eighths;
+	u32 eighths, i;
 
 	(void)state;
 	for (eighths = 0; eighths <= 8 * ZRTT_UPDATE_EPOCHS; eighths++) {
 		u64 now_ns = START * epoch_ns + eighths * epoch_ns / 8;
 
-		f->bytes = ZRTT_LANE_BURST + DUE * eighths / 8;
-		assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_SPARSE);
-		f->bytes++;
-		assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns), ZRTT_LANE_BULK);
+		for (i = 0; i < ARRAY_LEN(rates); i++) {
+			f->rate = rates[i];
+			f->bytes = ZRTT_LANE_BURST + (DUE - rates[i]) / 2 + DUE * eighths / 8;
+			assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns),
+					 ZRTT_LANE_SPARSE);
+			f->bytes++;
+			assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns),
+					 ZRTT_LANE_BULK);
+		}
 	}
 	free(t.slots);
 }
@@ -461,7 +469,7 @@ int main(void)
 		cmocka_unit_test(flow_of_a_large_due_share_is_sparse_while_it_is_hit),
 		cmocka_unit_test(rate_is_a_constant_until_the_due_share_is_known),
 		cmocka_unit_test(due_share_is_believed_after_some_updates),
-		cmocka_unit_test(burst_grows_with_time),
+		cmocka_unit_test(burst_grows_with_time_and_with_what_is_left),
 		cmocka_unit_test(burst_does_not_overflow),
 		cmocka_unit_test(flood_of_new_flows_is_not_thin),
 		cmocka_unit_test(bounds_follow_the_link),
