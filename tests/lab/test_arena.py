@@ -9,6 +9,7 @@ import random
 import re
 import shlex
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -45,14 +46,20 @@ from lab.net import traffic_spec
 from lab.runs import runner
 
 MANY = 500
-ARENA = [draw(1, number) for number in range(1, MANY + 1)]
+
+
+@cache
+def arena() -> list[Drawn]:
+    return [draw(1, number) for number in range(1, MANY + 1)]
 
 
 def made(drawn: Drawn) -> Scenario:
     return scenario_of(drawn.options, kernel="uml", qdisc="zrtt", seed=drawn.seed)
 
 
-SCENARIOS = [made(drawn).check() for drawn in ARENA]
+@cache
+def scenarios() -> list[Scenario]:
+    return [made(drawn).check() for drawn in arena()]
 
 
 def share(*holds: bool) -> float:
@@ -65,10 +72,10 @@ def share(*holds: bool) -> float:
 def test_seed_and_number_are_all() -> None:
     """Whatever was drawn before, and whatever else is random."""
     random.seed(7)
-    assert draw(1, 77) == ARENA[76]
+    assert draw(1, 77) == arena()[76]
     assert draw(1, 77).options != draw(2, 77).options
-    assert len({str(drawn.options) for drawn in ARENA}) == MANY
-    assert len({drawn.seed for drawn in ARENA}) > 0.99 * MANY
+    assert len({str(drawn.options) for drawn in arena()}) == MANY
+    assert len({drawn.seed for drawn in arena()}) > 0.99 * MANY
 
 
 def test_drawing_stays() -> None:
@@ -86,7 +93,7 @@ def test_drawing_stays() -> None:
 
 def test_rates_are_uniform_in_their_logarithm() -> None:
     low, high = map(math.log, RATES_BPS)
-    places = [(math.log(s.rate_bps) - low) / (high - low) for s in SCENARIOS]
+    places = [(math.log(s.rate_bps) - low) / (high - low) for s in scenarios()]
     assert -0.001 < min(places) < 0.02
     assert 0.98 < max(places) < 1.001
     quarters = Counter(min(3, int(4 * place)) for place in places)
@@ -94,18 +101,18 @@ def test_rates_are_uniform_in_their_logarithm() -> None:
 
 
 def test_ranges_are_covered() -> None:
-    rtts = [rtt for s in SCENARIOS for rtt in s.rtts_ms]
+    rtts = [rtt for s in scenarios() for rtt in s.rtts_ms]
     assert RTTS_MS[0] <= min(rtts) < 1.05
     assert 550 < max(rtts) <= RTTS_MS[1]
-    flows = [len(s.flows) for s in SCENARIOS]
+    flows = [len(s.flows) for s in scenarios()]
     assert min(flows) == 1
     assert 150 < max(flows) <= MAX_FLOWS
     assert share(*(count == 1 for count in flows)) < 0.08
-    assert {cc for s in SCENARIOS for cc in s.cc} == set(CCS)
-    assert {len(s.cc) for s in SCENARIOS} == {1, 2, 3}
-    assert {(s.ecn, s.ecn_share) for s in SCENARIOS} == {(True, 1.0), (False, 1.0), (True, 0.5)}
-    assert {s.gso_segs for s in SCENARIOS} == {0, 1, 4, 8, 16}
-    hints = Counter(drawn.options["hint"] for drawn in ARENA)
+    assert {cc for s in scenarios() for cc in s.cc} == set(CCS)
+    assert {len(s.cc) for s in scenarios()} == {1, 2, 3}
+    assert {(s.ecn, s.ecn_share) for s in scenarios()} == {(True, 1.0), (False, 1.0), (True, 0.5)}
+    assert {s.gso_segs for s in scenarios()} == {0, 1, 4, 8, 16}
+    hints = Counter(drawn.options["hint"] for drawn in arena())
     assert set(hints) == {"none", "sampled", "0.3", "0.7", "packet"}
     assert hints["none"] > MANY / 2
 
@@ -116,24 +123,24 @@ def test_congestion_controls_are_the_kernels() -> None:
 
 def test_extras_are_covered() -> None:
     """Each is in some, and most scenarios have none or one."""
-    extras = [s for s in SCENARIOS if s.churn or s.reverse or s.udp or s.steps or s.hops > 1
+    extras = [s for s in scenarios() if s.churn or s.reverse or s.udp or s.steps or s.hops > 1
               or s.starts_s or s.stops_s]  # fmt: skip
     assert 0.55 < len(extras) / MANY < 0.8
-    udp = [s for s in SCENARIOS if s.udp]
+    udp = [s for s in scenarios() if s.udp]
     asked = [sum(stream.rate_bps for stream in s.udp) / s.rate_bps for s in udp]
     kinds = {
-        "web": [s.churn and s.churn.min_bytes < s.churn.max_bytes == 1_000_000 for s in SCENARIOS],
-        "small": [s.churn and s.churn.min_bytes == s.churn.max_bytes for s in SCENARIOS],
-        "reverse": [s.reverse > 0 for s in SCENARIOS],
+        "web": [s.churn and s.churn.min_bytes < s.churn.max_bytes == 1_000_000 for s in scenarios()],
+        "small": [s.churn and s.churn.min_bytes == s.churn.max_bytes for s in scenarios()],
+        "reverse": [s.reverse > 0 for s in scenarios()],
         "thin": [part < 0.2 for part in asked],
         "thick": [len(s.udp) == 1 and part >= 0.5 for s, part in zip(udp, asked, strict=True)],
         "floods": [len(s.udp) > 1 and part > 0.8 for s, part in zip(udp, asked, strict=True)],
         "for a while": [s.udp[0].from_s > 0 for s in udp],
-        "steps": [0 < len(s.steps) <= 3 for s in SCENARIOS],
-        "trace": [len(s.steps) > 5 for s in SCENARIOS],
-        "join": [any(s.starts_s) for s in SCENARIOS],
-        "leave": [any(stop is not None for stop in s.stops_s) for s in SCENARIOS],
-        "hops": [s.hops == 2 and s.cross_rtts_ms != () for s in SCENARIOS],
+        "steps": [0 < len(s.steps) <= 3 for s in scenarios()],
+        "trace": [len(s.steps) > 5 for s in scenarios()],
+        "join": [any(s.starts_s) for s in scenarios()],
+        "leave": [any(stop is not None for stop in s.stops_s) for s in scenarios()],
+        "hops": [s.hops == 2 and s.cross_rtts_ms != () for s in scenarios()],
     }
     counts = {kind: sum(map(bool, holds)) for kind, holds in kinds.items()}
     assert min(counts.values()) >= 5, counts
@@ -142,26 +149,26 @@ def test_extras_are_covered() -> None:
 
 def test_crowds_are_rare() -> None:
     """Less than a packet per flow in a third of a second."""
-    crowded = [s.rate_bps / len(s.flows) < 35_000 for s in SCENARIOS]
+    crowded = [s.rate_bps / len(s.flows) < 35_000 for s in scenarios()]
     assert 0 < share(*crowded) < 0.06
 
 
 def test_long_and_fast_paths_have_many_flows() -> None:
     """Windows of some thousand packets would take minutes to grow."""
-    for s in SCENARIOS:
+    for s in scenarios():
         window = s.rate_bps / 8 / 1514 / len(s.flows) * max(s.rtts_ms) / 1000
         assert window / 2 * max(s.rtts_ms) / 1000 < 85 or max(s.rtts_ms) <= 2
 
 
 def test_some_flows_are_there_all_the_time() -> None:
-    for s in SCENARIOS:
+    for s in scenarios():
         assert s.steady, s
         if len(s.flows) > 2:
             assert len(s.steady) + len(s.cross_rtts_ms) > 1, s
 
 
 def test_time_on_the_host_is_bounded() -> None:
-    for s in SCENARIOS:
+    for s in scenarios():
         assert SHORTEST_S <= s.total_s <= LONG_TOTAL_S
         assert cost.per_second(s) * s.total_s < BUDGET_S * 1.01
         assert sum(traffic_spec.send_buffer_bytes(s, flow) for flow in s.all_flows) <= BUFFERS_BYTES
@@ -188,7 +195,7 @@ def test_cost_follows_what_is_sent() -> None:
 def test_every_qdisc_meets_the_same() -> None:
     (one,) = plan(1, [5], default_qdiscs("uml"), "uml")
     assert list(one.points) == [*QDISCS, *UML_QDISCS]
-    assert {p.scenario.seed for p in one.points.values()} == {ARENA[4].seed}
+    assert {p.scenario.seed for p in one.points.values()} == {arena()[4].seed}
     assert len({re.sub(r"--qdisc ('.*?'|\S+)", "", p.command) for p in one.points.values()}) == 1
     assert "dualpi2" not in default_qdiscs("6.12")
 
@@ -234,7 +241,7 @@ def test_qdiscs_by_name() -> None:
 
 def test_thin_traffic_is_in_some() -> None:
     """All classes, one or more streams, and never more than its share of the link."""
-    some = [s for s in SCENARIOS if s.thin]
+    some = [s for s in scenarios() if s.thin]
     assert 0.25 < len(some) / MANY < 0.45
     assert {thin.kind for s in some for thin in s.thin} == set(Kind)
     assert len({thin.streams for s in some for thin in s.thin}) > 4
@@ -245,18 +252,21 @@ def test_thin_traffic_is_in_some() -> None:
 
 def test_thin_traffic_changes_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was published of an arena without it can be compared."""
+    thin = arena()[:100]
     monkeypatch.setattr("lab.arena.draw.THIN", 0.0)
-    for drawn in ARENA[:100]:
+    for drawn in thin:
         others = {name: value for name, value in drawn.options.items() if name != "thin"}
         plain = draw(1, drawn.number)
         assert (plain.options, plain.seed) == (others, drawn.seed)
 
 
-L4S = [draw(1, number, l4s=True) for number in range(1, MANY + 1)]
+@cache
+def l4s() -> list[Drawn]:
+    return [draw(1, number, l4s=True) for number in range(1, MANY + 1)]
 
 
 def test_l4s_changes_congestion_controls_only() -> None:
-    for plain, scalable in zip(ARENA, L4S, strict=True):
+    for plain, scalable in zip(arena(), l4s(), strict=True):
         options = {name: value for name, value in scalable.options.items() if name != "ect1"}
         assert {**options, "cc": plain.options["cc"]} == plain.options
         assert scalable.seed == plain.seed
@@ -264,7 +274,7 @@ def test_l4s_changes_congestion_controls_only() -> None:
 
 def test_l4s_scenarios_make_sense() -> None:
     """Some flows are scalable in each, all in a third; liars are among the others."""
-    scenarios = [scenario_of(drawn.options, kernel="uml").check() for drawn in L4S]
+    scenarios = [scenario_of(drawn.options, kernel="uml").check() for drawn in l4s()]
     assert all("prague" in s.ccs for s in scenarios)
     alone = [s for s in scenarios if s.ccs == ["prague"]]
     assert 0.25 < len(alone) / MANY < 0.42

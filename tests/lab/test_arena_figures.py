@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -115,11 +116,17 @@ def row(point: Point, **changes: object) -> Row:
     return replace(content, **{**known, **changes})
 
 
+@cache
+def options_of(number: int) -> frozenset[str]:
+    return frozenset(draw(1, number).options)
+
+
+@cache
 def number_of(*wanted: str, without: tuple[str, ...] = ()) -> int:
     """A scenario that has these options, and not those."""
     return next(
         n for n in range(1, 500)
-        if set(wanted) <= set(draw(1, n).options) and not set(without) & set(draw(1, n).options)
+        if set(wanted) <= options_of(n) and not set(without) & options_of(n)
     )  # fmt: skip
 
 
@@ -131,7 +138,8 @@ def found(number: int, changes: Mapping[str, Mapping[str, object]]) -> Bout:
     return bout
 
 
-PLAIN = number_of("cc", without=("udp", "churn", "hops", "start", "stop", "reverse", "step"))
+def plain_number() -> int:
+    return number_of("cc", without=("udp", "churn", "hops", "start", "stop", "reverse", "step"))
 
 
 def unfair(number: int, first: float) -> dict[str, str]:
@@ -141,9 +149,9 @@ def unfair(number: int, first: float) -> dict[str, str]:
 
 
 def test_leads_are_to_the_better_rival() -> None:
-    bout = found(PLAIN, {
-        "zrtt": {"utilisation": 0.95}, "fq_codel": unfair(PLAIN, 15.0),
-        "cake": {"utilisation": 0.97}, "pie": unfair(PLAIN, 0.0),
+    bout = found(plain_number(), {
+        "zrtt": {"utilisation": 0.95}, "fq_codel": unfair(plain_number(), 15.0),
+        "cake": {"utilisation": 0.97}, "pie": unfair(plain_number(), 0.0),
     })  # fmt: skip
     own = bout.figures
     assert own["zrtt"].jain == own["cake"].jain == 1.0
@@ -203,15 +211,15 @@ def test_tcp_of_its_due() -> None:
 
 
 def test_runs_that_are_missing() -> None:
-    bout = found(PLAIN, {"zrtt": {}, "pie": {}})
+    bout = found(plain_number(), {"zrtt": {}, "pie": {}})
     assert bout.missing == ["fq_codel", "cake"]
     assert math.isnan(bout.figures["zrtt"].jain_lead)
     assert bout.figures["zrtt"].loss == 0.0
     text = report.render([bout])
-    assert f"{PLAIN}: no run of fq_codel, cake" in text
+    assert f"{plain_number()}: no run of fq_codel, cake" in text
     assert "2 of 4 runs are missing" in text
     assert "behind by" not in text
-    assert f"{PLAIN}: not run" in report.render([found(PLAIN, {})])
+    assert f"{plain_number()}: not run" in report.render([found(plain_number(), {})])
 
 
 # What is shown
@@ -431,5 +439,5 @@ def test_thin_traffic_by_class() -> None:
     lines = [line.split() for line in report.render([bout]).splitlines()]
     assert ["voip", "pie", "1", *["16.00"] * 3, "16.0", "16.0", "25.00%", "25.0%"] in lines
     assert "voip pie" in page.render([bout], [])
-    plain = found(PLAIN, {"zrtt": {}})
+    plain = found(plain_number(), {"zrtt": {}})
     assert "thin traffic" not in report.render([plain])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from swept import FakeGuests
@@ -19,6 +20,7 @@ from lab.arena.draw import (
     HOST_FLOWS,
     MAX_FLOWS,
     Chance,
+    Drawn,
     _hosts,
     draw,
     scenario_of,
@@ -36,31 +38,47 @@ from lab.results.table import Row
 from lab.runs import sweep
 
 MANY = 300
-PLAIN = [draw(1, number) for number in range(1, MANY + 1)]
-HOSTS = [draw(1, number, hosts=True) for number in range(1, MANY + 1)]
-SCENARIOS = [scenario_of(drawn.options, kernel="uml").check() for drawn in HOSTS]
-DIFFER = [s for s in SCENARIOS if len(set(s.sessions_of)) > 1]
+
+
+@cache
+def plain_arena() -> list[Drawn]:
+    return [draw(1, number) for number in range(1, MANY + 1)]
+
+
+@cache
+def arena() -> list[Drawn]:
+    return [draw(1, number, hosts=True) for number in range(1, MANY + 1)]
+
+
+@cache
+def scenarios() -> list[Scenario]:
+    return [scenario_of(drawn.options, kernel="uml").check() for drawn in arena()]
+
+
+@cache
+def differing() -> list[Scenario]:
+    return [s for s in scenarios() if len(set(s.sessions_of)) > 1]
 
 
 # What is drawn
 
 
 def test_numbers_of_flows_change_only() -> None:
-    for plain, hosts in zip(PLAIN, HOSTS, strict=True):
+    for plain, hosts in zip(plain_arena(), arena(), strict=True):
         assert {**hosts.options, "sessions": plain.options["sessions"]} == plain.options
         assert hosts.seed == plain.seed
 
 
 def test_hosts_differ_in_most() -> None:
-    assert 0.7 < len(DIFFER) / MANY < 0.95
-    counts = {flows for s in DIFFER for flows in s.sessions_of}
+    assert 0.7 < len(differing()) / MANY < 0.95
+    counts = {flows for s in differing() for flows in s.sessions_of}
     assert counts == set(range(HOST_FLOWS[0], HOST_FLOWS[1] + 1))
-    assert {len(s.sessions_of) for s in DIFFER} >= set(range(2, 17))
+    assert {len(s.sessions_of) for s in differing()} >= set(range(2, 17))
 
 
 def test_flows_of_hosts_are_as_many_as_fit() -> None:
     """The link, the guest's memory and the time that one would wait."""
-    for s in DIFFER:
+    for s in differing():
         assert s.n_flows <= MAX_FLOWS
         assert s.n_flows <= 2 * len(s.rtts_ms) or s.rate_bps / s.n_flows > 39_000
         assert cost.per_second(s) * s.total_s < BUDGET_S * 1.01
@@ -69,14 +87,15 @@ def test_flows_of_hosts_are_as_many_as_fit() -> None:
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """What does not fit is not drawn, even if nothing is left to draw."""
+    options = plain_arena()[0].options
     monkeypatch.setattr("lab.arena.draw.BUFFERS_BYTES", 0)
-    assert _hosts(Chance("any"), PLAIN[0].options) == {}
+    assert _hosts(Chance("any"), options) == {}
     monkeypatch.setattr("lab.arena.draw.BUFFERS_BYTES", 1 << 40)
-    assert _hosts(Chance("any"), PLAIN[0].options)
+    assert _hosts(Chance("any"), options)
 
 
 def test_windows_of_a_host_with_few_flows_can_grow() -> None:
-    for s in DIFFER:
+    for s in differing():
         for rtt_ms, flows in zip(s.rtts_ms, s.sessions_of, strict=True):
             due_bps = s.rate_bps / len(s.rtts_ms) / flows
             window = due_bps / 8 / 1514 * rtt_ms / 1000
@@ -86,7 +105,7 @@ def test_windows_of_a_host_with_few_flows_can_grow() -> None:
 def test_both_options_together() -> None:
     """Scalable flows among those of the hosts."""
     both = [draw(1, number, hosts=True, l4s=True) for number in range(1, 40)]
-    for drawn, hosts in zip(both, HOSTS, strict=False):
+    for drawn, hosts in zip(both, arena(), strict=False):
         assert drawn.options["sessions"] == hosts.options["sessions"]
         assert "prague" in scenario_of(drawn.options, kernel="uml").check().ccs
 
@@ -137,8 +156,8 @@ def test_hosts_are_due_what_flows_are_elsewhere() -> None:
 def number_of(*wanted: str, without: tuple[str, ...] = ()) -> int:
     """A scenario with hosts that has these options, and not those."""
     return next(
-        drawn.number for drawn, s in zip(HOSTS, SCENARIOS, strict=True)
-        if s in DIFFER and set(wanted) <= set(drawn.options) and not set(without) & set(drawn.options)
+        drawn.number for drawn, s in zip(arena(), scenarios(), strict=True)
+        if s in differing() and set(wanted) <= set(drawn.options) and not set(without) & set(drawn.options)
     )  # fmt: skip
 
 
@@ -160,7 +179,7 @@ def test_hosts_are_compared() -> None:
     number = number_of("cc", without=("start", "stop", "hops"))
     even = figures(number)
     assert (even.jain, even.max_min_ratio, even.within_jain) == (1.0, 1.0, 0.9)
-    hosts = len(SCENARIOS[number - 1].rtts_ms)
+    hosts = len(scenarios()[number - 1].rtts_ms)
     shares = [30.0] + [3.0] * (hosts - 1)
     uneven = figures(number, host_goodputs_mbps=";".join(map(str, shares)))
     assert uneven.jain == pytest.approx(jain(shares))
@@ -169,7 +188,7 @@ def test_hosts_are_compared() -> None:
 
 def test_hosts_that_come_and_go_do_not_count() -> None:
     number = number_of("stop", without=("hops",))
-    made = SCENARIOS[number - 1]
+    made = scenarios()[number - 1]
     steady = {made.host_of[index] for index in made.steady}
     assert 0 < len(steady) < len(made.rtts_ms)
     goodputs = ["2" if host in steady else "0.1" for host in range(len(made.rtts_ms))]
@@ -178,7 +197,7 @@ def test_hosts_that_come_and_go_do_not_count() -> None:
 
 def test_flows_of_one_router_count_as_hosts() -> None:
     number = number_of("hops", without=("start", "stop"))
-    crossing = ";".join(["6"] * len(SCENARIOS[number - 1].cross_flows))
+    crossing = ";".join(["6"] * len(scenarios()[number - 1].cross_flows))
     assert figures(number, cross_goodputs_mbps=crossing).max_min_ratio == 2.0
 
 
@@ -195,9 +214,9 @@ def test_flows_are_compared_without_the_option() -> None:
 def test_report_tells_of_hosts() -> None:
     number = number_of("start", "stop", without=("hops",))
     (one,) = plan(1, [number], HOSTS_QDISCS, "uml", hosts=True)
-    made = SCENARIOS[number - 1]
+    made = scenarios()[number - 1]
     said = report.describe(one)
-    assert f"of {len(made.rtts_ms)} hosts {HOSTS[number - 1].options['sessions']}" in said
+    assert f"of {len(made.rtts_ms)} hosts {arena()[number - 1].options['sessions']}" in said
     flows = list(zip(made.sessions_of, made.lives_s, strict=True))
     joining = sum(own for own, (start, _) in flows if start > 0)
     leaving = sum(own for own, (_, stop) in flows if stop is not None)
