@@ -15,6 +15,8 @@ from typing import Any
 
 from kbuild import compiled
 
+from lab.host.cache import locked
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 SOURCE = HERE / "model.c"
@@ -67,11 +69,23 @@ class Library:
         return low, high
 
 
+def _sources() -> list[Path]:
+    """What may be part of it."""
+    folders = (ROOT / "include", ROOT / "tests/unit/linux")
+    return [SOURCE, *(path for folder in folders for path in folder.rglob("*.h"))]
+
+
 def _build() -> Path:
+    """By whichever process comes first, unless it is there and nothing has changed."""
+    made = ROOT / "out/model/model.so"
     include = [ROOT / "tests/unit", ROOT / "include", ROOT / "include/uapi"]
     flags = ["-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
     folders = [f"-I{folder}" for folder in include]
-    return compiled(ROOT / "out/model/model.so", "gcc", *flags, *folders, SOURCE)
+    with locked(made.parent):
+        newest_s = max(path.stat().st_mtime for path in (Path(__file__), *_sources()))
+        if made.exists() and made.stat().st_mtime > newest_s:
+            return made
+        return compiled(made, "gcc", *flags, *folders, SOURCE)
 
 
 LIBRARY = Library(_build())
