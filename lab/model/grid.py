@@ -179,25 +179,34 @@ class Sweep:
         only: Iterable[str] = (),
     ) -> list[Point]:
         """All runs, or those asked for: seed by seed, so that half a sweep shows all cells."""
-        chosen = tuple(only)
-        return [
-            self._point(cell, qdisc, kernel, seed)
-            for kernel in tuple(kernels) or self.kernels
-            for seed in tuple(seeds) or self.seeds
+        patterns = tuple(only)
+        chosen = [
+            (cell, qdisc)
             for cell in self.cells
             for qdisc in cell.qdiscs
-            if not chosen or any(_selects(pattern, cell.name, qdisc) for pattern in chosen)
+            if not patterns or any(_selects(pattern, cell.name, qdisc) for pattern in patterns)
+        ]
+        fields = {cell.name: self._fields(cell) for cell, _ in chosen}
+        return [
+            self._point(cell, qdisc, {"kernel": kernel, "seed": seed, **fields[cell.name]})
+            for kernel in tuple(kernels) or self.kernels
+            for seed in tuple(seeds) or self.seeds
+            for cell, qdisc in chosen
         ]
 
-    def _point(self, cell: Cell, qdisc: str, kernel: str, seed: int) -> Point:
+    def _fields(self, cell: Cell) -> dict[str, Any]:
+        """What the options of a cell mean."""
         fields: dict[str, Any] = {}
         for name, value in cell.options.items():
             try:
                 fields |= FIELDS[name](value)
             except ValueError as error:  # of a unit, a scenario or a number
                 raise GridError(f"{self.path}: cells.{cell.name}: {name}: {error}") from error
+        return fields
+
+    def _point(self, cell: Cell, qdisc: str, fields: Mapping[str, Any]) -> Point:
         try:
-            scenario = Scenario(kernel=kernel, qdisc=self.qdiscs[qdisc], seed=seed, **fields)
+            scenario = Scenario(qdisc=self.qdiscs[qdisc], **fields)
             return Point(self.name, cell.name, qdisc, cell.options, scenario.check())
         except ValueError as error:
             raise GridError(f"{self.path}: cells.{cell.name}, qdiscs.{qdisc}: {error}") from error

@@ -7,6 +7,7 @@ import re
 import shlex
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from lab.kernels.kernel import KERNELS, OTHER_TICKS
@@ -359,18 +360,19 @@ class Scenario:
     @property
     def autorate(self) -> Autorate | None:
         """What sets the qdisc's rate while traffic runs, if the qdisc is that comparator."""
-        words = shlex.split(self.qdisc)
-        return Autorate.parse(words) if words[:1] == [Autorate.NAME] else None
+        words = _words(self.qdisc)
+        return Autorate.parse(words) if words[:1] == (Autorate.NAME,) else None
 
     @property
     def qdisc_words(self) -> list[str]:
         """The qdisc under test, as tc's words."""
-        return self.autorate.tc_words if self.autorate else shlex.split(self.qdisc)
+        autorate = self.autorate
+        return autorate.tc_words if autorate else list(_words(self.qdisc))
 
     @property
     def back_words(self) -> list[str]:
         """The qdisc of the way back, likewise."""
-        return shlex.split(self.back)
+        return list(_words(self.back))
 
     @property
     def qdisc_kinds(self) -> list[str]:
@@ -559,6 +561,12 @@ class Scenario:
         """The bottleneck's rate averaged over the measured interval."""
         bits = sum(phase.rate_bps * (phase.to_s - phase.from_s) for phase in self.phases)
         return bits / self.duration_s
+
+
+@cache
+def _words(text: str) -> tuple[str, ...]:
+    """As a shell splits it; a sweep has the same few qdiscs in thousands of scenarios."""
+    return tuple(shlex.split(text))
 
 
 def _chosen(index: int, share: float) -> bool:
