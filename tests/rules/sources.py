@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,6 +36,7 @@ def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
 
+@cache
 def code_of(path: Path) -> str:
     """A C file without comments and the contents of strings."""
     text = re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.DOTALL)
