@@ -89,8 +89,14 @@ def rendered(path: Path, misses: list[str] | None = None) -> tuple[str, Page]:
     return text, Page(text)
 
 
-def test_all_is_on_the_page(tmp_path: Path) -> None:
-    _, shown = rendered(write(tmp_path / "t.csv"))
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Page]:
+    """The page of the small table."""
+    return rendered(write(tmp_path_factory.mktemp("small") / "t.csv"))
+
+
+def test_all_is_on_the_page(small: tuple[str, Page]) -> None:
+    _, shown = small
     for cell in CELLS:
         # in the table at a glance, and as a heading
         assert shown.words.count(cell) == 2
@@ -103,8 +109,8 @@ def test_all_is_on_the_page(tmp_path: Path) -> None:
     assert shown.count("svg") == 4 * len(CELLS) + len(JAINS)
 
 
-def test_worst_run_and_the_best_qdisc(tmp_path: Path) -> None:
-    text, shown = rendered(write(tmp_path / "t.csv"))
+def test_worst_run_and_the_best_qdisc(small: tuple[str, Page]) -> None:
+    text, shown = small
     assert "0.970" in shown.words and "0.975" in shown.words
     assert "<strong>0.970</strong>" in text
     assert "<strong>0.730</strong>" not in text
@@ -112,8 +118,8 @@ def test_worst_run_and_the_best_qdisc(tmp_path: Path) -> None:
     assert text.count("<strong>75.0%</strong>") == len(JAINS) * (1 + 2 + 1)
 
 
-def test_nothing_is_fetched(tmp_path: Path) -> None:
-    text, shown = rendered(write(tmp_path / "t.csv"))
+def test_nothing_is_fetched(small: tuple[str, Page]) -> None:
+    text, shown = small
     assert "://" not in text and "@import" not in text
     links = {own[name] or "" for _, own in shown.tags for name in ("href", "src") if name in own}
     assert links and all(link.startswith("#") for link in links)

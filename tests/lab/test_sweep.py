@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import shlex
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +27,7 @@ from lab.results.table import Row, Table, TableError
 from lab.runs import sweep, sweepfile
 from lab.trials import demo
 
+QUICK = bool(os.environ.get("QUICK"))
 FILES = Path(sweepfile.__file__).parents[1] / "sweeps"
 GRID = """
 seeds = [1, 2]
@@ -106,11 +109,24 @@ def test_subset(load: Callable[[str], Sweep]) -> None:
     }
 
 
+@cache
+def released(name: str) -> Sweep:
+    return sweepfile.load(FILES / f"{name}.toml")
+
+
+def some_points(plan: Sweep) -> list[Point]:
+    """All runs; of a quick run those of one seed, and of the first cell all."""
+    return [
+        point for point in plan.points()
+        if not QUICK or point.scenario.seed == plan.seeds[0] or point.cell == plan.cells[0].name
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in FILES.glob("*.toml")))
 def test_command_says_it_all(name: str) -> None:
     """Pasted into a shell, it is the very scenario, whatever the defaults."""
     parser = cli.parser()
-    for point in sweepfile.load(FILES / f"{name}.toml").points():
+    for point in some_points(released(name)):
         python, dash_m, lab, *words = shlex.split(point.command)
         assert (python, dash_m, lab) == ("python3", "-m", "lab")
         assert scenario_of(parser.parse_args(words)) == point.scenario
@@ -118,7 +134,7 @@ def test_command_says_it_all(name: str) -> None:
 
 def test_release_is_swept() -> None:
     """The cells that the first release is measured by."""
-    plan = sweepfile.load(FILES / "fairness.toml")
+    plan = released("fairness")
     flows = {p.cell: len(p.scenario.flows) for p in plan.points()}
     of_one_cc = {"5x1": 5, "10x1": 10, "20x1": 20, "30x1": 30,
                  "20x2": 40, "20x4": 80, "20x6": 120, "20x10": 200}  # fmt: skip
@@ -142,13 +158,13 @@ def knows_rtts(scenario: Scenario) -> bool:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FILES.glob("*.toml")))
 def test_methods_know_rtts(name: str) -> None:
-    points = sweepfile.load(FILES / f"{name}.toml").points()
+    points = released(name).points()
     assert [p.label for p in points if not knows_rtts(p.scenario)] == []
 
 
 def test_nobody_hints_in_what_readme_shows() -> None:
     scenarios = [replace(demo.SCENARIO, qdisc=qdisc) for qdisc in demo.QDISCS.values()]
-    scenarios += [point.scenario for point in sweepfile.load(FILES / "fairness.toml").points()]
+    scenarios += [point.scenario for point in released("fairness").points()]
     assert all(scenario.hint == "none" and knows_rtts(scenario) for scenario in scenarios)
 
 
