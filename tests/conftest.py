@@ -22,6 +22,8 @@ BY_FILE = {"conservation", "fairness", "functional", "lab", "mininet", "rules", 
 SHARED_GUESTS = {"report", "small", "held", "two_cpus", "quick"}
 """Fixtures of tests/functional that are for several files."""
 LONGEST_FIRST = ("functional guests", "functional/test_life.py", "agent")
+if os.environ.get("QUICK"):
+    LONGEST_FIRST = ("unit", *(f"lab/test_{name}.py" for name in ("report_page", "endpoint_figures")))
 COST = "cost"
 Cost = tuple[str, float, float]
 """A folder, seconds, and seconds of processor time."""
