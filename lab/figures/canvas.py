@@ -14,6 +14,7 @@ TITLE_SIZE, TEXT_SIZE, NOTE_SIZE = 12, 9.5, 8.5
 HEAD_INCHES, LINE_INCHES = 0.55, 0.15
 NOTE_LETTERS = 15.5
 """Of a note, in an inch."""
+FORMATS = (".svg", ".png")
 STYLE = {
     "font.size": TEXT_SIZE,
     "font.sans-serif": ["DejaVu Sans"],  # each text of an SVG names all of them
@@ -58,9 +59,9 @@ class Canvas:
         return axes
 
     def save(self, stem: Path) -> Iterator[Path]:
-        """Writes it as SVG and as PNG."""
+        """Writes it in each format."""
         with self._pyplot.rc_context(STYLE):
-            for suffix in (".svg", ".png"):
+            for suffix in FORMATS:
                 path = stem.with_name(stem.name + suffix)
                 pictures.save(self.figure, path)
                 yield path

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import fields, replace
 from fnmatch import fnmatchcase
@@ -13,7 +14,7 @@ import pytest
 from swept import result_of
 
 from lab import cli
-from lab.figures import endpoints, times
+from lab.figures import canvas, endpoints, times
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.output import pictures
@@ -31,8 +32,10 @@ NOT_DRAWN = ("download-*", "shaper-*", "start-*")
 
 @pytest.fixture(autouse=True)
 def small_png(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nobody looks at these."""
+    """Nobody looks at these; a quick run leaves them to test_figures.py."""
     monkeypatch.setattr(pictures, "DPI", 20)
+    if os.environ.get("QUICK"):
+        monkeypatch.setattr(canvas, "FORMATS", (".svg",))
 
 
 def row_of(point: Point) -> Row:

@@ -129,7 +129,7 @@ def test_nothing_is_fetched(small: tuple[str, Page]) -> None:
 
 
 def test_names_are_escaped(tmp_path: Path) -> None:
-    text, shown = rendered(write(tmp_path / "t.csv", words=EVIL, sweep=EVIL), [EVIL])
+    text, shown = rendered(write(tmp_path / "t.csv", CELLS[-1:], words=EVIL, sweep=EVIL), [EVIL])
     assert "<b>&" not in text and "step-<i>" not in text
     assert EVIL in shown.words
     assert shown.count("i") == 0
