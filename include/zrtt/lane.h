@@ -50,10 +50,12 @@
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
  * games do not wait among hundreds of transfers: each flow may have an eighth of what small
- * packets leave of an eighth of the link.
+ * packets leave of an eighth of the link. On a slow link that is less than a call: there it
+ * may have half of it, up to 160 kbit/s.
  */
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
+#define ZRTT_LANE_CALL		2684	/* bytes per epoch */
 
 /* How far the lanes before bulk may get ahead of it, where both wait, until the older head
  * goes first: bytes, and a share of what the link carries in an epoch, 4 ms of it. Thin for
@@ -114,14 +116,16 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
  */
 static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent)
 {
-	u32 part, most = sent < ZRTT_LANE_BYTES_MAX ? (u32)sent : ZRTT_LANE_BYTES_MAX;
+	u32 left, part, most = sent < ZRTT_LANE_BYTES_MAX ? (u32)sent : ZRTT_LANE_BYTES_MAX;
 
 	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
 	if (lanes->lead < ZRTT_LANE_LEAD)
 		lanes->lead = ZRTT_LANE_LEAD;
-	part = most >> ZRTT_LANE_SMALL_SHIFT;
-	part = part > lanes->thin_bytes ?
-	       (part - lanes->thin_bytes) >> ZRTT_LANE_SMALL_SHIFT : 0;
+	left = most >> ZRTT_LANE_SMALL_SHIFT;
+	left = left > lanes->thin_bytes ? left - lanes->thin_bytes : 0;
+	part = left >> ZRTT_LANE_SMALL_SHIFT;
+	if (part < ZRTT_LANE_CALL)
+		part = left / 2 < ZRTT_LANE_CALL ? left / 2 : ZRTT_LANE_CALL;
 	lanes->small_rate = part > due ? part : due;
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;

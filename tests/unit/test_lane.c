@@ -228,14 +228,17 @@ static void flood_of_new_flows_is_not_thin(void **state)
 
 static void bounds_follow_the_link(void **state)
 {
-	static const u64 sent[] = { 0, 1, 1 << 20, ZRTT_LANE_BYTES_MAX, 1ULL << 40, UINT64_MAX };
+	static const u64 sent[] = { 0, 1, 20000, 60000, 200000, 1 << 20, ZRTT_LANE_BYTES_MAX,
+				    1ULL << 40, UINT64_MAX };
 	u32 i;
 
 	(void)state;
+	assert_near(ZRTT_LANE_CALL * 8 / (epoch_ns / 1e9), 160e3, 1e3);
 	for (i = 0; i < ARRAY_LEN(sent); i++) {
 		double most = sent[i] < ZRTT_LANE_BYTES_MAX ? (double)sent[i] : 1 << 29;
 		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1 };
-		double part = fmax(most / 8 - 1000, 0) / 8;
+		double left = fmax(floor(most / 8) - 1000, 0);
+		double part = fmax(left / 8, fmin(left / 2, ZRTT_LANE_CALL));
 
 		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
