@@ -120,9 +120,10 @@ def add(commands: Commands) -> None:
                    "mahimahi's format, or one of lte or starlink (lab trace); B is the room of "
                    "its FIFO, in time at its first or mean rate, or bytes as 1250kB. --rate is "
                    "then not used")  # fmt: skip
-    p.add_argument("--slow", metavar="'host=N rate=R buffer=B'",
+    p.add_argument("--slow", metavar="'host=N rate=R buffer=B [loss=P%]'",
                    help="a bottleneck with a FIFO behind all others, that data from the host of "
-                   "the RTT N (from 0) cross, and those of no other")  # fmt: skip
+                   "the RTT N (from 0) cross, and those of no other; loss is that of packets before it, "
+                   "each by chance")  # fmt: skip
     p.add_argument("--link", metavar="shaper|wire|own",
                    help="shaper: packets leave the bottleneck in small bursts, below htb; "
                    "wire: one "

@@ -24,6 +24,7 @@ SETTLED_S = 3.0
 MIN_STEP_S = 4.0
 MAX_STEPS = 100
 MAX_BUFFER_BYTES = 100_000_000
+MAX_LOSS_PERCENT = 50.0
 _BYTES = {"B": 1, "kB": 1000, "MB": 1_000_000}
 
 
@@ -93,19 +94,22 @@ class Slow:
     host: int
     rate_bps: int
     buffer_bytes: int
+    loss_percent: float = 0.0
+    """Of packets, each by chance, beside what the FIFO drops."""
 
     @classmethod
     def parse(cls, text: str) -> Slow:
-        """Reads "host=0 rate=1mbit buffer=500ms"."""
+        """Reads "host=0 rate=1mbit buffer=500ms" or "host=0 rate=1gbit buffer=500ms loss=1%"."""
         option = f"--slow {text!r}"
-        given = words(text, option, needed=("host", "rate", "buffer"))
+        given = words(text, option, needed=("host", "rate", "buffer"), others=("loss",))
         if not given["host"].isdecimal():
             raise ScenarioError(f"{option}: host is a number, from 0 on")
         try:
             rate = parse_rate(given["rate"])
             if not RATES_BPS[0] <= rate <= RATES_BPS[1]:
                 raise ValueError(f"rate {given['rate']!r}: 10kbit to 1gbit")
-            return cls(int(given["host"]), rate, _buffer(given["buffer"], rate))
+            buffer = _buffer(given["buffer"], rate)
+            return cls(int(given["host"]), rate, buffer, _loss(given.get("loss", "0%")))
         except ValueError as error:
             raise ScenarioError(f"{option}: {error}") from error
 
@@ -128,6 +132,13 @@ def _rates(text: str) -> tuple[tuple[float, int], ...]:
     if len(found) > MAX_STEPS:
         raise ValueError(f"rate: at most {MAX_STEPS} steps")
     return tuple(found)
+
+
+def _loss(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)%", text)
+    if not match or float(match[1]) > MAX_LOSS_PERCENT:
+        raise ValueError(f"loss {text!r}: 0% to {MAX_LOSS_PERCENT:g}%")
+    return float(match[1])
 
 
 def _file(path: str) -> tuple[int, ...]:

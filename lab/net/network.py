@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from lab.model.hosts import MAX_RECEIVERS
-from lab.model.line import Line
+from lab.model.line import MAX_BUFFER_BYTES, Line
 from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Link, Scenario
 from lab.model.units import format_ms
@@ -299,13 +299,19 @@ def slow_lines(scenario: Scenario) -> list[str]:
     slow = scenario.slow
     if not slow:
         return []
+    parent, loss = "1:1", list[str]()
+    if slow.loss_percent:
+        # what it drops is dropped before the FIFO; no limit of its own
+        dropped = f"loss {slow.loss_percent:g}% limit {MAX_BUFFER_BYTES}"
+        parent, loss = "2:1", [f"qdisc add dev slow parent 1:1 handle 2: netem {dropped}"]
     return [
         "ip -n rx link add slow type ifb",
         "ip -n rx link set slow up",
         "tc -n rx -batch - <<-END",
         "qdisc add dev slow root handle 1: htb default 1",
         f"class add dev slow parent 1: classid 1:1 {htb(slow.rate_bps, wire=True)}",
-        f"qdisc add dev slow parent 1:1 bfifo limit {slow.buffer_bytes}",
+        *loss,
+        f"qdisc add dev slow parent {parent} bfifo limit {slow.buffer_bytes}",
         "qdisc add dev eth0 clsact",
         f"filter add dev eth0 ingress prio 1 protocol ip flower src_ip 10.{LONG}.{slow.host}.2"
         " action mirred egress redirect dev slow",

@@ -123,7 +123,8 @@ def test_slow_host_is_read() -> None:
     assert Slow.parse("host=1 rate=1mbit buffer=400ms") == Slow(1, 1_000_000, 50_000)
     for text in (
         "host=1 rate=1mbit", "host=a rate=1mbit buffer=1s", "host=0 rate=1kbit buffer=1s",
-        "host=0 rate=1mbit buffer=x",
+        "host=0 rate=1mbit buffer=x", "host=0 rate=1mbit buffer=1s loss=1",
+        "host=0 rate=1mbit buffer=1s loss=51%",
     ):  # fmt: skip
         with pytest.raises(ScenarioError, match="--slow"):
             Slow.parse(text)
@@ -141,6 +142,13 @@ def test_slow_host_has_a_device_of_its_own() -> None:
     assert "dev slow parent 1:1 bfifo limit 50000\n" in script
     assert {"ifb", "act_mirred", "cls_flower"} <= set(topology.modules(scenario))
     assert "slow" not in topology.script(Scenario(**SHORT))
+
+
+def test_slow_host_may_lose() -> None:
+    scenario = Scenario(slow=Slow.parse("host=1 rate=1mbit buffer=50kB loss=1.5%"), **SHORT)
+    script = topology.script(scenario)
+    assert "dev slow parent 1:1 handle 2: netem loss 1.5% limit 100000000\n" in script
+    assert "dev slow parent 2:1 bfifo limit 50000\n" in script
 
 
 def _of_line(seconds: float, mbps: float, of_mbps: float = 10.0) -> list[dict[str, Any]]:
