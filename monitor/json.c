@@ -139,6 +139,8 @@ static void print_line(FILE *out, const struct tc_zrtt_xstats *st)
 	print_count(out, "hosts", st->line_hosts);
 	print_count(out, "lowered", st->line_lowered);
 	print_count(out, "raised", st->line_raised);
+	print_count(out, "lost", st->line_lost);
+	print_count(out, "ceiling", st->line_ceiling);
 	putc('}', out);
 }
 

@@ -108,6 +108,10 @@ static const struct metric metrics[] = {
 #define CHANGES "zrtt_line_rate_events_total", "counter", "Times that the rate changed."
 	{ CHANGES, ",to=\"less\"", XSTAT(line_lowered), UNIT_U64 },
 	{ CHANGES, ",to=\"more\"", XSTAT(line_raised), UNIT_U64 },
+	{ "zrtt_line_lost_bytes_total", "counter", "TCP data that the line lost.",
+	  "", XSTAT(line_lost), UNIT_U64 },
+	{ "zrtt_line_ceiling_bytes_per_second", "gauge", "Rate at which it lost last, 0 = none.",
+	  "", XSTAT(line_ceiling), UNIT_U64 },
 #define HINTS "zrtt_hint_packets_total", "counter", "Packets with a hint."
 	{ HINTS, ",hint=\"valid\"", XSTAT(hint_ok), UNIT_U64 },
 	{ HINTS, ",hint=\"malformed\"", XSTAT(hint_bad), UNIT_U64 },
@@ -178,7 +182,7 @@ static bool is_known(const struct metric *metric, const struct instance *instanc
 
 	if (metric->offset >= hosts && metric->offset <= XSTAT(hosts_evicted))
 		return instance->has_hosts;
-	if (metric->offset >= XSTAT(line_rate) && metric->offset <= XSTAT(line_queue_us))
+	if (metric->offset >= XSTAT(line_rate) && metric->offset <= XSTAT(line_ceiling))
 		return instance->xstats.line_rate;
 	return instance->has_lanes || metric->offset < lanes ||
 	       metric->offset >= lanes + sizeof(instance->xstats.lane);

@@ -23,6 +23,7 @@ static const char *const lines[] = {
 	[TC_ZRTT_LINE_GROW]  = "grow",
 	[TC_ZRTT_LINE_QUEUE] = "queue",
 	[TC_ZRTT_LINE_BLIND] = "blind",
+	[TC_ZRTT_LINE_LOSS]  = "loss",
 };
 
 const char *text_line(__u32 state)

@@ -26,7 +26,7 @@ static_assert((int)ZRTT_FAIR_MARK == (int)TC_ZRTT_FAIR_MARK);
 static_assert(ZRTT_WEIGHT_ONE == TC_ZRTT_WEIGHT_ONE);
 static_assert(ZRTT_DSCPS == TC_ZRTT_DSCPS);
 static_assert((int)ZRTT_LINE_AHEAD == (int)TC_ZRTT_AUTO_INGRESS);
-static_assert((int)ZRTT_LINE_BLIND == (int)TC_ZRTT_LINE_BLIND);
+static_assert((int)ZRTT_LINE_LOSS == (int)TC_ZRTT_LINE_LOSS);
 static_assert((int)ZRTT_RTT_QUIC == (int)TC_ZRTT_SOURCE_QUIC);
 
 /* What a queue may take of the machine's memory by default: a sixteenth, up to

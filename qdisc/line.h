@@ -6,6 +6,8 @@
 #ifndef _ZRTT_QDISC_LINE_H
 #define _ZRTT_QDISC_LINE_H
 
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
 #include <net/netns/generic.h>
 #include <net/sch_generic.h>
 
@@ -25,19 +27,84 @@ static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 	return q->params.line.kind != ZRTT_LINE_NONE;
 }
 
-/* So many bytes leave for the line, if it is behind. */
-static void zrtt_count_to_line(struct zrtt_sched_data *q, u32 bytes)
+/* What is watched of the packet's flow, NULL if another one has its place. */
+static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q,
+					   const struct zrtt_dissected *seen, bool ahead,
+					   u32 now_us)
 {
-	if (q->params.line.kind == ZRTT_LINE_BEHIND)
-		q->hidden.bytes += bytes;
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, now_us);
+	u32 host, len;
+	const u8 *addr;
+
+	if (!flow || flow->tag)
+		return flow;
+	/* the host beyond the line is the receiver, or if that is before us, the sender */
+	addr = zrtt_addresses(seen, &len);
+	host = jhash(addr + (ahead ? 0 : len), len, q->net->seed);
+	zrtt_loss_begin(&q->hidden.loss, flow, seen->pkt.tag,
+			jhash(addr + (ahead ? len : 0), len, host), host,
+			zrtt_tcp_seq(&seen->p, seen->data), now_us);
+	return flow;
 }
 
-/* A packet comes from the line. */
+/* A TCP packet passes. Return: whether it did before. */
+static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb,
+			    const struct zrtt_dissected *seen, bool ahead, u32 came_us,
+			    u32 now_us)
+{
+	u32 off = seen->p.l4_off + zrtt_tcp_header_bytes(&seen->p, seen->data);
+	struct zrtt_loss_flow *flow;
+
+	if (skb->len <= off)
+		return false;
+	flow = zrtt_loss_of(q, seen, ahead, now_us);
+	return flow && zrtt_loss_pass(&q->hidden.loss, flow, zrtt_tcp_seq(&seen->p, seen->data),
+				      skb->len - off, ahead, came_us, now_us);
+}
+
+/* A packet leaves for the line. What was dropped here never comes that far. */
+static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buff *skb,
+				  u32 bytes, u64 now_ns)
+{
+	const struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
+	const struct zrtt_wanted wanted = { .timestamps = true };
+	struct zrtt_dissected seen = { .data = skb->data };
+	struct zrtt_echo echo = {};
+
+	q->hidden.bytes += bytes;
+	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
+	zrtt_packet_parse(&seen.p, &head, ntohs(skb->protocol),
+			  eth_type_vlan(skb->protocol) ? ETH_HLEN : max(skb_network_offset(skb), 0),
+			  &wanted);
+	if (!seen.p.tcp_flags)
+		return;
+	seen.pkt.tag = zrtt_hash_flow(&q->key, &seen.p, seen.data);
+	if (!zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
+			     zrtt_us(now_ns)) || !seen.p.timed)
+		return;
+	/* its receiver echoes what came before it until it has got it now */
+	zrtt_hash_conn(&seen, skb, q->net->seed, &echo);
+	seen.conn = echo.tag;
+	seen.way = echo.way;
+	zrtt_lose_timing_of(q, &seen, now_ns);
+}
+
+/* So many bytes leave for the line, if it is behind. */
+static void zrtt_count_to_line(struct zrtt_sched_data *q, const struct sk_buff *skb, u32 bytes,
+			       u64 now_ns)
+{
+	if (q->params.line.kind == ZRTT_LINE_BEHIND)
+		zrtt_to_line(q, skb, bytes, now_ns);
+}
+
+/* The packet in @q->seen comes from the line. */
 static noinline void zrtt_count_from_line(struct zrtt_sched_data *q, const struct sk_buff *skb,
 					  u32 segs)
 {
 	q->hidden.bytes += zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb),
 					     max(skb_network_offset(skb), 0), segs);
+	if (q->seen.p.tcp_flags)
+		zrtt_watch_loss(q, skb, &q->seen, true, zrtt_us(q->clock.ns), zrtt_us(q->clock.ns));
 }
 
 static void zrtt_line_stop(struct Qdisc *sch)
@@ -63,9 +130,12 @@ static void zrtt_derive_line(struct Qdisc *sch)
 		hidden->answers.from = 0;
 		if (params->kind == ZRTT_LINE_BEHIND)
 			hidden->asker = zrtt_net_ask(q->net);
-		if (zrtt_finds_rate(q))
-			zrtt_line_begin(&hidden->line, params, hidden->bytes,
-					zrtt_us(ktime_get_ns()));
+		if (zrtt_finds_rate(q)) {
+			u32 now_us = zrtt_us(ktime_get_ns());
+
+			zrtt_line_begin(&hidden->line, params, hidden->bytes, now_us);
+			zrtt_loss_init(&hidden->loss, hidden->bytes, now_us);
+		}
 	}
 	if (!zrtt_finds_rate(q))
 		return;
@@ -88,12 +158,12 @@ static noinline void zrtt_run_line(struct Qdisc *sch, u64 now_ns)
 		inbox = &q->net->inboxes[hidden->asker];
 		spin_lock(&inbox->lock);
 		changes = zrtt_line_update(&hidden->line, &q->params.line, &inbox->answers,
-					   hidden->bytes, now_us);
+					   &hidden->loss, hidden->bytes, now_us);
 		inbox->used_q8 = hidden->line.used_q8;
 		spin_unlock(&inbox->lock);
 	} else {
 		changes = zrtt_line_update(&hidden->line, &q->params.line, &hidden->answers,
-					   hidden->bytes, now_us);
+					   &hidden->loss, hidden->bytes, now_us);
 	}
 	if (!changes)
 		return;

@@ -125,6 +125,7 @@ struct zrtt_together {
  * @line: what is known of it
  * @answers: of packets that answered, not yet looked at; with ZRTT_LINE_AHEAD
  * @asker: who asks for those of others, 0 = nobody; with ZRTT_LINE_BEHIND
+ * @loss: what the line loses of TCP data
  * @bytes: on the line so far
  */
 struct zrtt_hidden {
@@ -132,6 +133,7 @@ struct zrtt_hidden {
 	struct zrtt_line line;
 	struct zrtt_line_answers answers;
 	u8 asker;
+	struct zrtt_loss loss;
 	u32 bytes;
 };
 

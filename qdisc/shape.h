@@ -36,7 +36,7 @@ static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 	}
 	zrtt_shaper_leave(&q->link, &q->shaper, bytes, cb->enqueue_ns, now_ns);
 	q->together.sent_bytes += bytes;
-	zrtt_count_to_line(q, bytes);
+	zrtt_count_to_line(q, skb, bytes, now_ns);
 	return true;
 }
 

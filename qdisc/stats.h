@@ -106,6 +106,8 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.line_state = line->state,
 		.line_queue_us = line->excess_us,
 		.line_hosts = line->hosts,
+		.line_lost = q->hidden.loss.bytes,
+		.line_ceiling = q->hidden.loss.ceiling,
 	};
 	zrtt_dump_lanes(sch, st.lane);
 	sch_tree_unlock(sch);

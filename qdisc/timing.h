@@ -282,18 +282,23 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		zrtt_pass_answer(q, &echo);
 }
 
+/* A packet is lost, or was: answers to others of its connection say nothing for a time. */
+static void zrtt_lose_timing_of(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
+				u64 now_ns)
+{
+	spinlock_t *lock = zrtt_net_lock(q->net, seen->conn);
+
+	spin_lock(lock);
+	zrtt_conn_lost(zrtt_net_set(q->net, seen->conn), seen->conn, seen->way, seen->p.tsval,
+		       zrtt_us(now_ns), zrtt_epoch(now_ns));
+	spin_unlock(lock);
+}
+
 /* The packet in @q->seen is dropped. */
 static noinline void zrtt_lose_timing(struct zrtt_sched_data *q)
 {
-	spinlock_t *lock;
-
-	if (!q->net || !q->seen.conn)
-		return;
-	lock = zrtt_net_lock(q->net, q->seen.conn);
-	spin_lock(lock);
-	zrtt_conn_lost(zrtt_net_set(q->net, q->seen.conn), q->seen.conn, q->seen.way,
-		       q->seen.p.tsval, zrtt_us(q->clock.ns), zrtt_epoch(q->clock.ns));
-	spin_unlock(lock);
+	if (q->net && q->seen.conn)
+		zrtt_lose_timing_of(q, &q->seen, q->clock.ns);
 }
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */

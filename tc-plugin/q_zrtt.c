@@ -118,6 +118,7 @@ static const char *const zrtt_lines[] = {
 	[TC_ZRTT_LINE_GROW]	= "grow",
 	[TC_ZRTT_LINE_QUEUE]	= "queue",
 	[TC_ZRTT_LINE_BLIND]	= "blind",
+	[TC_ZRTT_LINE_LOSS]	= "loss",
 	NULL
 };
 
@@ -1103,6 +1104,8 @@ static void print_line(const struct tc_zrtt_xstats *st)
 	print_uint(PRINT_ANY, "hosts", " hosts %u", st->line_hosts);
 	print_lluint(PRINT_ANY, "lowered", " lowered %llu", st->line_lowered);
 	print_lluint(PRINT_ANY, "raised", " raised %llu", st->line_raised);
+	print_lluint(PRINT_ANY, "lost", " lost %llu", st->line_lost);
+	tc_print_rate(PRINT_ANY, "ceiling", " ceiling %s", st->line_ceiling);
 	close_json_object();
 }
 

@@ -17,6 +17,7 @@
 
 #include <linux/types.h>
 #include <linux/math64.h>
+#include "loss.h"
 
 #define ZRTT_LINE_PAIRS		16	/* of hosts that can be told apart */
 #define ZRTT_LINE_ONE		720720	/* weight of a host: 1 to 16 answers divide it */
@@ -34,6 +35,12 @@
 #define ZRTT_LINE_QUEUE_US	4000
 #define ZRTT_LINE_QUEUE_PACKETS	3
 #define ZRTT_LINE_PACKET	1514	/* bytes */
+
+/* A queue that is so many times as long as the least that is seen, for so many epochs, is known
+ * before the line loses: what is lost without it is not the line's, for 2 * ZRTT_LINE_WINDOW_US.
+ */
+#define ZRTT_LINE_LONG		2
+#define ZRTT_LINE_LONG_EPOCHS	8
 
 /* Every other ACK waits for a second packet, but it is seldom that all of these do. */
 #define ZRTT_LINE_ANSWERS	2
@@ -96,6 +103,7 @@ enum zrtt_line_kind {
  * @ZRTT_LINE_GROW: it grows, as it is full and there is no queue
  * @ZRTT_LINE_QUEUE: it is what the line was measured to be, less what empties its queue
  * @ZRTT_LINE_BLIND: nobody who sends has timestamps, it stays
+ * @ZRTT_LINE_LOSS: the line loses above it, and has no queue that is seen
  */
 enum zrtt_line_state {
 	ZRTT_LINE_OFF,
@@ -104,6 +112,7 @@ enum zrtt_line_state {
 	ZRTT_LINE_GROW,
 	ZRTT_LINE_QUEUE,
 	ZRTT_LINE_BLIND,
+	ZRTT_LINE_LOSS,
 };
 
 /**
@@ -180,6 +189,9 @@ struct zrtt_line_mark {
  * @point_queued: there was a queue then
  * @marks: what was sent when
  * @head: index of the newest of them
+ * @long_epochs: for which there has been a long queue
+ * @deep: the line had a queue of which a loss is no news
+ * @deep_us: when it had it last
  * @lowered: how often the rate was lowered
  * @raised: how often it was raised
  */
@@ -208,6 +220,9 @@ struct zrtt_line {
 	struct zrtt_line_mark point;
 	struct zrtt_line_mark marks[ZRTT_LINE_MARKS];
 	u32 head;
+	u8 long_epochs;
+	bool deep;
+	u32 deep_us;
 	u64 lowered;
 	u64 raised;
 };
@@ -570,24 +585,62 @@ static inline void zrtt_line_use(struct zrtt_line *line, u64 sent)
 		line->used_q8 = now_q8;
 }
 
+/* The line has a queue, or none. One that is long, and stays so for some epochs while all that
+ * the rate allows is sent, is known before the line loses.
+ */
+static inline void zrtt_line_deep(struct zrtt_line *line, bool queue, bool full, u32 now_us)
+{
+	if (!queue)
+		line->long_epochs = 0;
+	else if (full && line->excess_us > ZRTT_LINE_LONG * zrtt_line_queue_us(line))
+		line->long_epochs += line->long_epochs < ZRTT_LINE_LONG_EPOCHS;
+	if (line->long_epochs < ZRTT_LINE_LONG_EPOCHS)
+		return;
+	line->deep = true;
+	line->deep_us = now_us;
+}
+
+/* The rate may be another for what the line loses. Return: whether it is. */
+static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line_params *params,
+				  struct zrtt_loss *loss, u32 bytes, u32 now_us)
+{
+	u64 to;
+
+	if (now_us - line->deep_us > 2 * ZRTT_LINE_WINDOW_US)
+		line->deep = false;
+	if (line->deep || line->rate == params->min) {
+		zrtt_loss_forget(loss, bytes, now_us);
+		return false;
+	}
+	to = zrtt_loss_update(loss, line->rate, bytes, now_us);
+	if (!zrtt_line_set(line, params, to))
+		return false;
+	line->state = ZRTT_LINE_LOSS;
+	line->step = ZRTT_LINE_GROW_MIN;
+	line->steps = 0;
+	return true;
+}
+
 /**
  * zrtt_line_update() - an epoch may have ended
  * @line: the line
  * @params: what the user says of it
  * @answers: since the last epoch ended; emptied if this one has
+ * @loss: what the line loses
  * @bytes: on the line so far, as the shaper counts them, low bits
  * @now_us: clock, wraps
  *
  * Return: whether the rate is another.
  */
 static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_line_params *params,
-				    struct zrtt_line_answers *answers, u32 bytes, u32 now_us)
+				    struct zrtt_line_answers *answers, struct zrtt_loss *loss,
+				    u32 bytes, u32 now_us)
 {
 	u32 span_us = now_us - line->epoch_us;
 	u64 sent = bytes - line->epoch_bytes;
 	u32 other_q8 = answers->other_q8;
 	struct zrtt_line_mark through;
-	bool queue, full;
+	bool queue, full, lost;
 
 	zrtt_line_mark(line, bytes, now_us);
 	if (span_us < ZRTT_LINE_EPOCH_US ||
@@ -599,13 +652,17 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->epoch_us = now_us;
 	line->epoch_bytes = bytes;
 	zrtt_line_forget(answers, now_us);
+	lost = zrtt_line_lose(line, params, loss, bytes, now_us);
 	if (!answers->count)
-		return zrtt_line_wait(line, params, full, bytes, now_us);
+		return lost || zrtt_line_wait(line, params, full, bytes, now_us);
 
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
 	line->latest = through;
-	queue = line->excess_us > zrtt_line_queue_us(line);
+	queue = line->excess_us > zrtt_line_queue_us(line) && !loss->settling;
 	zrtt_line_measure(line, through, queue);
+	/* what the line lost did not get through */
+	if (loss->ceiling && line->measured > loss->ceiling)
+		line->measured = loss->ceiling;
 	zrtt_line_point(line, through, queue);
 	line->lately -= line->lately >> ZRTT_LINE_LATELY_SHIFT;
 	if (line->lately < line->measured)
@@ -613,12 +670,17 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (!line->least || line->least > line->measured)
 		line->least = line->measured;
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
+	if (lost)
+		return true;
+	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, now_us);
 	/* a way there and back has the queues of both directions: whose is it? */
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);
-	if (!queue && full)
+	if (!queue && full && !zrtt_loss_holds(loss))
 		return zrtt_line_grow(line, params, span_us);
-	if (line->state != ZRTT_LINE_START)
+	if (!queue && full)
+		line->state = ZRTT_LINE_LOSS;
+	else if (line->state != ZRTT_LINE_START)
 		line->state = ZRTT_LINE_HOLD;
 	return false;
 }

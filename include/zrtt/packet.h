@@ -190,6 +190,12 @@ static inline u32 zrtt_tcp_ack(const struct zrtt_packet *p, const u8 *data)
 	return zrtt_get32(data + p->l4_off + 8);
 }
 
+/* How long its header is, with options. */
+static inline u32 zrtt_tcp_header_bytes(const struct zrtt_packet *p, const u8 *data)
+{
+	return (data[p->l4_off + 12] >> 4) * 4;
+}
+
 /* The first hint of a packet counts. */
 static inline bool zrtt_wants_hint(const struct zrtt_wanted *wanted,
 				   const struct zrtt_packet *p)

@@ -9,7 +9,7 @@ import pytest
 from guests import Report, unaccounted
 
 MBIT = 125_000
-PARTS = ("found", "fell", "rose", "bounded", "told", "again", "blind", "ahead")
+PARTS = ("found", "fell", "rose", "bounded", "told", "again", "blind", "lossy", "ahead")
 
 
 def test_experiment_ran_to_its_end(report: Report) -> None:
@@ -34,6 +34,14 @@ def test_queue_stays_in_the_router(report: Report, part: str) -> None:
     (fifo,) = [qdisc for qdisc in shown if qdisc["kind"] == "tbf"]
     assert fifo["backlog"] <= 60_000
     assert report.qdisc(f"line.{part}")["line"]["queue_us"] <= 80_000
+
+
+def test_line_that_drops_is_followed(report: Report) -> None:
+    line = report.qdisc("line.lossy")["line"]
+    assert line["lost"] > 0
+    assert 0.6 * 8 * MBIT <= line["rate"] <= 1.25 * 8 * MBIT
+    assert line["ceiling"] == pytest.approx(8 * MBIT, rel=0.25)
+    assert line["queue_us"] <= 10_000
 
 
 def test_what_is_said_counts_again(report: Report) -> None:

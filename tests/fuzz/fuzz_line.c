@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * libFuzzer target: a line whose rate is to be found, by answers that say anything, at any
- * time, while any number of bytes is sent, and with bounds that change.
+ * time, and data with any sequence numbers, while any number of bytes is sent, and with bounds
+ * that change.
  */
 #include <linux/types.h>
 #include <linux/pkt_sched_zrtt.h>
@@ -11,11 +12,14 @@
 #include "expect.h"
 
 #define ANSWERS_MAX	40
+#define FLOWS		4
 
 struct fuzzed {
 	struct zrtt_line_params params;
 	struct zrtt_line line;
 	struct zrtt_line_answers answers;
+	struct zrtt_loss loss;
+	u32 seq[FLOWS];
 	u32 now_us;
 	u32 bytes;
 };
@@ -39,11 +43,72 @@ static void check_line(const struct fuzzed *f)
 
 	expect(line->rate >= f->params.min && line->rate <= f->params.max,
 	       "a rate that the user does not allow");
-	expect(line->state > ZRTT_LINE_OFF && line->state <= ZRTT_LINE_BLIND, "no such state");
+	expect(line->state > ZRTT_LINE_OFF && line->state <= ZRTT_LINE_LOSS, "no such state");
 	expect(line->step >= ZRTT_LINE_GROW_MAX && line->step <= ZRTT_LINE_GROW_MIN,
 	       "grows by more or less than it may");
 	expect(line->head < ZRTT_LINE_MARKS, "a mark beyond its ring");
 	expect(line->least <= line->lately, "the least is not the least");
+	expect(f->loss.own_q16 <= ZRTT_LOSS_OWN_MAX_Q16, "a path that may lose as much as it likes");
+	expect(f->loss.vain < ZRTT_LOSS_VAIN, "goes on in vain");
+	expect(f->loss.retries <= ZRTT_LOSS_RETRIES, "waits for longer than it may");
+}
+
+/* Data of a flow passes: mostly what is next, or near. */
+static void draw_data(struct draw *d, struct fuzzed *f)
+{
+	u32 i = draw_index(d, FLOWS), tag = 1 + i * ZRTT_LOSS_FLOWS / 2;
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&f->loss, tag, f->now_us);
+	u32 bytes = draw_between(d, 1, 65535), came_us = f->now_us;
+	u64 before = f->loss.bytes;
+	struct zrtt_loss_pair was;
+	bool passed;
+
+	if (!flow)
+		return;
+	switch (draw_index(d, 4)) {
+	case 0:
+		f->seq[i] = draw_between(d, 0, ~0U);
+		break;
+	case 1:
+		f->seq[i] -= draw_between(d, 0, 1 << 17);
+		break;
+	case 2:
+		f->seq[i] += draw_between(d, 0, 1 << 17);
+		break;
+	}
+	if (!flow->tag)
+		zrtt_loss_begin(&f->loss, flow, tag, draw_index(d, 256), draw_index(d, 4), f->seq[i],
+				f->now_us);
+	was = f->loss.pairs[flow->pair];
+	came_us -= draw_between(d, 0, draw_index(d, 8) ? 1000 : 1000000);
+	passed = zrtt_loss_pass(&f->loss, flow, f->seq[i], bytes,
+				f->params.kind == ZRTT_LINE_AHEAD, came_us, f->now_us);
+	f->seq[i] += bytes;
+	expect(f->loss.bytes - before <= bytes, "lost more than passed");
+	expect(f->loss.bytes - before == f->loss.pairs[flow->pair].lost - was.lost,
+	       "lost by nobody");
+	expect(f->loss.pairs[flow->pair].sent - was.sent <= bytes, "sent more than passed");
+	expect(f->params.kind == ZRTT_LINE_AHEAD || passed || f->loss.bytes == before,
+	       "lost what never passed");
+	expect(flow->holes <= ZRTT_LOSS_REACH, "a hole without an end");
+	expect((s32)(flow->next - flow->mark) >= 0 && (s32)(flow->mark - flow->passed) >= 0,
+	       "passed before it was sent");
+}
+
+/* What hosts say of loss is no more than each said, and somebody counts. */
+static void check_loss(const struct fuzzed *f)
+{
+	u64 lost, sent = zrtt_loss_agree(&f->loss, &lost), all_sent = 0, all_lost = 0;
+	u32 i;
+
+	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
+		all_sent += f->loss.pairs[i].sent;
+		all_lost += f->loss.pairs[i].lost;
+	}
+	expect(sent <= all_sent && lost <= all_lost, "more than all");
+	expect(!sent == !all_sent, "nobody counts");
+	expect(zrtt_loss_part(lost, sent) <= zrtt_loss_part(all_lost, all_sent) ||
+	       sent < all_sent, "a part that nobody said");
 }
 
 static void draw_answers(struct draw *d, struct fuzzed *f)
@@ -105,7 +170,8 @@ static void update(struct fuzzed *f)
 {
 	struct zrtt_line before = f->line;
 	bool any = f->answers.count;
-	bool changed = zrtt_line_update(&f->line, &f->params, &f->answers, f->bytes, f->now_us);
+	bool changed = zrtt_line_update(&f->line, &f->params, &f->answers, &f->loss, f->bytes,
+					f->now_us);
 	bool ended = f->line.epoch_us != before.epoch_us;
 
 	check_line(f);
@@ -115,7 +181,10 @@ static void update(struct fuzzed *f)
 	expect(!changed || ended || f->now_us == before.epoch_us, "changed within an epoch");
 	if (ended)
 		check_kept(f);
-	if (changed && !any)
+	if (changed && f->line.state == ZRTT_LINE_LOSS && f->line.rate > before.rate)
+		expect(f->loss.settling || f->loss.clean == before.rate,
+		       "more than was used without a loss");
+	if (changed && !any && f->line.state != ZRTT_LINE_LOSS)
 		expect(before.state == ZRTT_LINE_QUEUE && before.measured,
 		       "changed without an answer");
 	if (changed && f->line.state == ZRTT_LINE_GROW)
@@ -134,7 +203,14 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	f.now_us = draw_between(&d, 0, ~0U);
 	f.bytes = draw_between(&d, 0, ~0U);
 	zrtt_line_begin(&f.line, &f.params, f.bytes, f.now_us);
+	zrtt_loss_init(&f.loss, f.bytes, f.now_us);
 	f.line.head = draw_index(&d, ZRTT_LINE_MARKS);
+	/* amid lowering it for loss */
+	f.loss.before = f.line.rate;
+	f.loss.ceiling_us = f.now_us;
+	f.loss.vain = draw_index(&d, ZRTT_LOSS_VAIN);
+	f.loss.chain_sent = draw_between(&d, 0, 1 << 20);
+	f.loss.chain_lost = f.loss.chain_sent / 16;
 	check_line(&f);
 	while (d.left) {
 		f.now_us += draw_between(&d, 0, draw_index(&d, 8) ? 100000 : 1U << 30);
@@ -145,6 +221,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			zrtt_line_set(&f.line, &f.params, f.line.rate);
 			break;
 		case 1:
+			break;
+		case 2:
+		case 3:
+		case 4:
+			draw_data(&d, &f);
+			check_loss(&f);
 			break;
 		default:
 			draw_answers(&d, &f);

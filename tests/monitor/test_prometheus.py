@@ -131,14 +131,15 @@ def test_lanes_of_an_older_kernel_are_absent(kernel: Canned) -> None:
 @pytest.mark.parametrize(("name", "labels", "expected"), [
     ("rate_bytes_per_second", {}, 2_500_000), ("measured_bytes_per_second", {}, 2**33),
     ("queue_seconds", {}, 0.0015), ("rate_events_total", {"to": "less"}, 2**40),
-    ("rate_events_total", {"to": "more"}, 7),
+    ("rate_events_total", {"to": "more"}, 7), ("lost_bytes_total", {}, 2**41),
+    ("ceiling_bytes_per_second", {}, 2_700_000),
 ])  # fmt: skip
 def test_metric_of_a_line(
     kernel: Canned, name: str, labels: dict[str, str], expected: float
 ) -> None:
     """Whose rate is found, beside a queue that is told it."""
     fields = {"line_rate": 2_500_000, "line_measured": 2**33, "line_queue_us": 1500,
-              "line_lowered": 2**40, "line_raised": 7}  # fmt: skip
+              "line_lowered": 2**40, "line_raised": 7, "line_lost": 2**41, "line_ceiling": 2_700_000}  # fmt: skip
     kernel.say([zrtt(), zrtt(handle=0x30000, parent=0x10003, **fields)])
     found = metrics(kernel)
     place = {"handle": "3:", "parent": "1:3"}

@@ -74,10 +74,10 @@ def test_json_has_every_statistic(kernel: Canned) -> None:
 
 
 LINE = {"line_rate": 2_500_000, "line_measured": 2**33, "line_lowered": 2**40, "line_raised": 7,
-        "line_queue_us": 1500, "line_hosts": 3}  # fmt: skip
+        "line_queue_us": 1500, "line_hosts": 3, "line_lost": 2**41, "line_ceiling": 2_700_000}  # fmt: skip
 
 
-@pytest.mark.parametrize(("state", "name"), [(3, "grow"), (4, "queue"), (5, "blind"), (99, "unknown")])
+@pytest.mark.parametrize(("state", "name"), [(3, "grow"), (4, "queue"), (5, "blind"), (6, "loss"), (99, "unknown")])
 def test_json_of_a_line(kernel: Canned, state: int, name: str) -> None:
     """Whose rate is found; what others have is no line."""
     kernel.say([zrtt(line_state=state, **LINE), zrtt(handle=0x30000, parent=0x10003)])

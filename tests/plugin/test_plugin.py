@@ -709,14 +709,15 @@ NO_HOSTS = {"hosts": 0, "hosts_held": 0, "host_due": 0, "hosts_evicted": 0}
 def test_line_whose_rate_is_found_has_a_line(tc: Tc) -> None:
     values = {
         "line_rate": 2_500_000, "line_measured": 2_600_000, "line_lowered": 1 << 40, "line_raised": 7,
-        "line_state": 4, "line_queue_us": 1500, "line_hosts": 3,
+        "line_state": 4, "line_queue_us": 1500, "line_hosts": 3, "line_lost": 1 << 41, "line_ceiling": 2_700_000,
     }  # fmt: skip
     packed = pack_xstats(STATS, LANE_VALUES, NO_HOSTS, values)
     expected = f"  line 20Mbit queue measured 20800Kbit queue 1.5ms hosts 3 lowered {1 << 40} raised 7"
+    expected += f" lost {1 << 41} ceiling 21600Kbit"
     assert expected in tc.shown(DEFAULTS, packed).splitlines()
     assert tc.shown_json(DEFAULTS, packed)["line"] == {
         "rate": 2_500_000, "state": "queue", "measured": 2_600_000, "queue_us": 1500, "hosts": 3,
-        "lowered": 1 << 40, "raised": 7,
+        "lowered": 1 << 40, "raised": 7, "lost": 1 << 41, "ceiling": 2_700_000,
     }  # fmt: skip
     nothing = pack_xstats(STATS, LANE_VALUES, NO_HOSTS, dict.fromkeys(values, 0))
     assert not re.search(r"^  line ", tc.shown(DEFAULTS, nothing), re.MULTILINE)

@@ -101,8 +101,11 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("no RTTs", {"qdiscs": zrtt("root", flows_handshake=0)},
      "note eth0: RTT known of 0 out of 13 flows"),
     ("line that is followed", {"qdiscs": zrtt("root", "bandwidth auto egress min 1Mbit max 50Mbit")
-     + "  line 19Mbit grow measured 20Mbit queue 1ms hosts 3 lowered 1 raised 7\n"},
+     + "  line 19Mbit grow measured 20Mbit queue 1ms hosts 3 lowered 1 raised 7 lost 0 ceiling 0bit\n"},
      "ok eth0: bandwidth auto follows the line by TCP timestamps"),
+    ("line that loses", {"qdiscs": zrtt("root", "bandwidth auto egress min 1Mbit max 50Mbit")
+     + "  line 19Mbit loss measured 0bit queue 0us hosts 1 lowered 3 raised 7 lost 99 ceiling 20Mbit\n"},
+     "ok eth0: bandwidth auto keeps below the rate at which the line loses"),
     ("line without a queue yet", {"qdiscs": zrtt("root") + "  line 50Mbit start measured 0bit\n"},
      "note eth0: bandwidth auto has not seen the line full yet"),
     ("line without timestamps", {"qdiscs": zrtt("root") + "  line 19Mbit blind measured 20Mbit\n"},

@@ -25,6 +25,7 @@ ALGORITHM = [
     "handshake.h",
     "host.h",
     "table.h",
+    "loss.h",
     "line.h",
     "halves.h",
     "quic.h",

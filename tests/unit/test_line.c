@@ -13,6 +13,8 @@
 #define PACKET		1514
 #define ANSWERS		65536	/* on their way */
 #define PROBE_US	4000
+#define HOSTS		8
+#define LOST		65536	/* of a host, not yet sent again */
 #define START_US	(~0U - 5 * S)	/* the clock wraps soon */
 
 struct flying {
@@ -22,28 +24,51 @@ struct flying {
 };
 
 /**
+ * struct sender - data to one host
+ * @next: sequence number
+ * @lost: sequence numbers of packets to be sent again ...
+ * @due_us: ... and when
+ */
+struct sender {
+	u32 next;
+	u32 lost[LOST];
+	u32 due_us[LOST];
+	u32 first;
+	u32 last;
+};
+
+/**
  * struct world - a line, and who sends to it
+ * @room: bytes of its FIFO
+ * @own_q16: part that the first host's own path loses, 65536 is all
  * @rate: of the line, bytes per second
  * @rtt_us: of the path
  * @hosts: that answer
  * @slow_us: queue of the last one's own path
  * @delayed: in 256, answers that come 40 ms later
  * @idle: nothing is sent
+ * @load: most that is sent, bytes per second, 0 = all that the rate allows
  * @silent: nobody answers
  * @queue: bytes on the line
  * @sent: bytes that passed it
  * @worst_us: longest time on the line since this was cleared
+ * @senders: to each host
+ * @dropped: packets that the line had no room for
  */
 struct world {
 	struct zrtt_line_params params;
 	struct zrtt_line line;
 	struct zrtt_line_answers answers;
+	struct zrtt_loss loss;
+	double room;
+	u32 own_q16;
 	u64 rate;
 	u32 rtt_us;
 	u32 hosts;
 	u32 slow_us;
 	u32 delayed;
 	bool idle;
+	u64 load;
 	bool silent;
 	u32 now_us;
 	u32 next_us;
@@ -58,6 +83,9 @@ struct world {
 	struct flying flying[ANSWERS];
 	u32 first;
 	u32 last;
+	struct sender senders[HOSTS];
+	u32 turn;
+	u64 dropped;
 };
 
 static struct world *new_world(u32 kind, u64 rate, u32 rtt_us)
@@ -69,8 +97,10 @@ static struct world *new_world(u32 kind, u64 rate, u32 rtt_us)
 	w->rate = rate;
 	w->rtt_us = rtt_us;
 	w->hosts = 3;
+	w->room = INFINITY;
 	w->now_us = w->next_us = w->tick_us = w->probe_us = START_US;
 	zrtt_line_begin(&w->line, &w->params, 0, START_US);
+	zrtt_loss_init(&w->loss, 0, START_US);
 	return w;
 }
 
@@ -119,15 +149,42 @@ static void answer(struct world *w)
 		w->first++;
 }
 
+/* A packet to a host passes the shaper: what was lost comes first, an RTT later. Return: whether
+ * it gets through.
+ */
+static bool pass(struct world *w, u32 host)
+{
+	struct sender *s = &w->senders[host];
+	bool again = s->first != s->last && is_due(s->due_us[s->first % LOST], w->now_us);
+	u32 seq = again ? s->lost[s->first++ % LOST] : s->next;
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&w->loss, host + 1, w->now_us);
+	bool full = w->queue + PACKET > w->room;
+
+	s->next += again ? 0 : PACKET;
+	if (!flow->tag)
+		zrtt_loss_begin(&w->loss, flow, host + 1, host, host, seq,
+				w->now_us);
+	zrtt_loss_pass(&w->loss, flow, seq, PACKET, false, w->now_us, w->now_us);
+	w->dropped += full;
+	if (!full && (host || !w->own_q16 || unit_between(&w->random, 0, 65535) >= w->own_q16))
+		return true;
+	s->lost[s->last % LOST] = seq;
+	s->due_us[s->last++ % LOST] = w->now_us + w->rtt_us;
+	return false;
+}
+
 /* Behind the shaper: packets leave at its rate, and wait on the line. */
 static void send_behind(struct world *w)
 {
+	u64 rate = w->load && w->load < w->line.rate ? w->load : w->line.rate;
+
 	if (w->idle)
 		w->next_us = w->now_us;
 	while (!w->idle && is_due(w->next_us, w->now_us)) {
-		w->next_us += (u32)(PACKET * 1000000ULL / w->line.rate);
+		w->next_us += (u32)(PACKET * 1000000ULL / rate);
 		w->bytes += PACKET;
-		w->queue += PACKET;
+		if (pass(w, w->turn++ % w->hosts))
+			w->queue += PACKET;
 	}
 }
 
@@ -162,7 +219,8 @@ static void run(struct world *w, u32 us)
 		}
 		answer(w);
 		if (is_due(w->tick_us, w->now_us)) {
-			zrtt_line_update(&w->line, &w->params, &w->answers, w->bytes, w->now_us);
+			zrtt_line_update(&w->line, &w->params, &w->answers, &w->loss, w->bytes,
+					 w->now_us);
 			w->tick_us = w->now_us + TICK_US;
 		}
 	}
@@ -362,11 +420,256 @@ static void test_longer_path_is_learnt(void **state)
 	free(w);
 }
 
+/* A policer, and a FIFO that is too short to be seen, that become slower and faster. */
+static void test_line_that_drops_is_found(void **state)
+{
+	static const double rooms[] = { 3028, 12500 };
+	u32 i, hosts;
+	u64 before;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rooms); i++) {
+		for (hosts = 1; hosts <= 4; hosts += 3) {
+			struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+			w->room = rooms[i];
+			w->hosts = hosts;
+			run(w, 20 * S);
+			before = w->dropped;
+			assert_true(used(w, 60 * S) >= 0.95);
+			/* one in a hundred packets */
+			assert_true(w->dropped - before <= 60.0 * w->rate / PACKET / 100);
+			w->rate = 5 * MBIT;
+			run(w, 10 * S);
+			before = w->dropped;
+			assert_true(used(w, 60 * S) >= 0.9);
+			assert_true(w->dropped - before <= 60.0 * w->rate / PACKET / 10);
+			w->rate = 20 * MBIT;
+			run(w, 30 * S);
+			assert_true(used(w, 20 * S) >= 0.95);
+			free(w);
+		}
+	}
+}
+
+/* Above it the rate stays, and this is said. */
+static void test_loss_is_told(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	w->room = 3028;
+	while (w->line.state != ZRTT_LINE_LOSS)
+		run(w, STEP_US);
+	assert_true(w->line.rate < w->params.max && w->line.lowered);
+	assert_true(w->loss.bytes);
+	run(w, 12 * S);
+	while (w->line.state != ZRTT_LINE_LOSS)
+		run(w, STEP_US);
+	assert_near((double)w->loss.ceiling, 20.0 * MBIT, 1.0 * MBIT);
+	free(w);
+}
+
+/* Whatever the rate is: once that is known, it costs nothing. */
+static void test_loss_of_a_lone_path_is_not_followed(void **state)
+{
+	static const u64 loads[] = { 0, 8 * MBIT, 2 * MBIT };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(loads); i++) {
+		struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+		double might = loads[i] ? (double)loads[i] / w->rate : 1;
+
+		w->hosts = 1;
+		w->own_q16 = 65536 / 100;
+		w->load = loads[i];
+		assert_true(used(w, 60 * S) >= 0.9 * might);
+		assert_true(used(w, 60 * S) >= 0.96 * might);
+		w->load = 0;
+		run(w, 10 * S);
+		assert_true(used(w, 60 * S) >= 0.96);
+		free(w);
+	}
+}
+
+static void test_loss_of_one_host_is_not_followed(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	w->hosts = 2;
+	w->own_q16 = 65536 / 10;
+	w->load = 8 * MBIT;
+	run(w, 60 * S);
+	assert_int_equal(w->line.rate, w->params.max);
+	free(w);
+}
+
+/* A line whose long queue is seen loses nothing without it. */
+static void test_loss_beside_a_long_queue_is_not_followed(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+	(void)state;
+	w->hosts = 1;
+	w->line.deep = true;
+	w->line.deep_us = START_US;
+	w->own_q16 = 65536 / 10;
+	w->load = 8 * MBIT;
+	run(w, 16 * S);
+	assert_int_equal(w->line.rate, w->params.max);
+	run(w, 10 * S);
+	assert_true(w->line.rate < w->params.max);
+	free(w);
+}
+
+/* Data of one flow that passes, and what is known of it. */
+struct watched {
+	struct zrtt_loss loss;
+	struct zrtt_loss_flow *flow;
+	u32 now_us;
+};
+
+static void begin_watched(struct watched *w, u32 seq)
+{
+	w->now_us = START_US;
+	zrtt_loss_init(&w->loss, 0, w->now_us);
+	w->flow = zrtt_loss_flow(&w->loss, 7, w->now_us);
+	assert_int_equal(w->flow->tag, 0);
+	zrtt_loss_begin(&w->loss, w->flow, 7, 3, 5, seq, w->now_us);
+	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, w->now_us), w->flow);
+}
+
+/* It came @wait_us ago. */
+static bool watch(struct watched *w, u32 seq, u32 bytes, bool ahead, u32 wait_us)
+{
+	w->now_us += 10000;
+	return zrtt_loss_pass(&w->loss, w->flow, seq, bytes, ahead, w->now_us - wait_us, w->now_us);
+}
+
+static void test_what_passed_before_was_lost(void **state)
+{
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, ~0U - 1999);
+	for (i = 0; i < 5; i++)
+		assert_false(watch(&w, ~0U - 1999 + i * 1000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 0);
+	assert_true(watch(&w, ~0U - 999, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 1000);
+	/* and again; half of the next is new */
+	assert_true(watch(&w, ~0U - 999, 1000, false, 0));
+	assert_true(watch(&w, 2500, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 2500);
+	assert_int_equal(w.loss.pairs[3].lost, 2500);
+	assert_int_equal(w.loss.pairs[3].sent, 8000);
+	assert_int_equal(w.loss.pairs[3].host, 5);
+}
+
+/* What did not pass was dropped before: here, or by somebody else. */
+static void test_what_fills_a_hole_was_not_lost(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	assert_false(watch(&w, 1000, 1000, false, 0));
+	assert_false(watch(&w, 4000, 1000, false, 0));
+	assert_false(watch(&w, 5000, 1000, false, 0));
+	assert_false(watch(&w, 3000, 1000, false, 0));
+	assert_false(watch(&w, 2000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 0);
+	assert_true(watch(&w, 2000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 1000);
+	/* a line before this queue is where that was lost */
+	begin_watched(&w, 1000);
+	assert_false(watch(&w, 1000, 1000, true, 0));
+	assert_false(watch(&w, 3000, 1000, true, 0));
+	assert_false(watch(&w, 2000, 1000, true, 0));
+	assert_int_equal(w.loss.bytes, 1000);
+	assert_true(watch(&w, 2000, 1000, true, 0));
+	assert_int_equal(w.loss.bytes, 1000);
+}
+
+/* The sender's timer was sooner than this queue. */
+static void test_what_came_before_it_passed_was_not_lost(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	assert_false(watch(&w, 1000, 1000, false, 0));
+	assert_false(watch(&w, 2000, 1000, false, 0));
+	assert_true(watch(&w, 2000, 1000, false, 15000));
+	assert_int_equal(w.loss.bytes, 0);
+	assert_false(w.loss.waited);
+	assert_true(watch(&w, 2000, 1000, false, ZRTT_LOSS_WAIT_US + 1));
+	assert_true(w.loss.waited);
+}
+
+/* Numbers of a third party. */
+static void test_what_is_far_away_was_not_lost(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	assert_false(watch(&w, 1000, 1000, false, 0));
+	assert_false(watch(&w, 1000 + (1U << 31), 1000, false, 0));
+	assert_false(watch(&w, 2000, 1000, false, 0));
+	assert_false(watch(&w, 3000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 0);
+	assert_int_equal(w.flow->holes, 0);
+	/* one who is watched is not evicted */
+	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, w.now_us));
+	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS,
+					w.now_us + ZRTT_LOSS_KEEP_US + 1), w.flow);
+}
+
+/* Hosts have one voice each, and those that lose most none. */
+static void test_hosts_agree_on_loss(void **state)
+{
+	struct zrtt_loss loss;
+	u64 lost, sent;
+	u32 i;
+
+	(void)state;
+	zrtt_loss_init(&loss, 0, 0);
+	assert_int_equal(zrtt_loss_agree(&loss, &lost), 0);
+	assert_int_equal(lost, 0);
+	loss.pairs[0] = (struct zrtt_loss_pair) { 1, 1000, 100 };
+	sent = zrtt_loss_agree(&loss, &lost);
+	assert_int_equal(sent, 1000);
+	assert_int_equal(lost, 100);
+	/* too little to say anything */
+	loss.pairs[1] = (struct zrtt_loss_pair) { 2, 1000 / ZRTT_LOSS_PART - 1, 0 };
+	zrtt_loss_agree(&loss, &lost);
+	assert_int_equal(lost, 100);
+	loss.pairs[1].sent++;
+	sent = zrtt_loss_agree(&loss, &lost);
+	assert_int_equal(sent, 1000 / ZRTT_LOSS_PART);
+	assert_int_equal(lost, 0);
+	/* many of one host are one */
+	for (i = 2; i < 12; i++)
+		loss.pairs[i] = (struct zrtt_loss_pair) { 3, 1000, 10 };
+	sent = zrtt_loss_agree(&loss, &lost);
+	assert_int_equal(lost, 10 * 10);
+	for (i = 2; i < 12; i++)
+		loss.pairs[i].lost = 500;
+	sent = zrtt_loss_agree(&loss, &lost);
+	assert_true(lost <= 100 + 3 * 500);
+	assert_true(sent >= 1000);
+}
+
 /* A line of 20 Mbit/s on which 1 Mbit/s is sent, and what is said of it. */
 struct told {
 	struct zrtt_line_params params;
 	struct zrtt_line_answers answers;
 	struct zrtt_line line;
+	struct zrtt_loss loss;
 	u32 bytes;
 	u32 now_us;
 };
@@ -375,6 +678,7 @@ static void begin_told(struct told *told)
 {
 	*told = (struct told) { .params = { ZRTT_LINE_BEHIND, MBIT, 20 * MBIT } };
 	zrtt_line_begin(&told->line, &told->params, 0, 0);
+	zrtt_loss_init(&told->loss, 0, 0);
 }
 
 static void tell(struct told *told, u32 pair, u32 gap_us, u32 excess_us)
@@ -392,7 +696,8 @@ static void tick_told(struct told *told)
 
 static void update_told(struct told *told)
 {
-	zrtt_line_update(&told->line, &told->params, &told->answers, told->bytes, told->now_us);
+	zrtt_line_update(&told->line, &told->params, &told->answers, &told->loss, told->bytes,
+			 told->now_us);
 }
 
 /* The same queue, seen by who sends ACKs only. */
@@ -571,6 +876,16 @@ int main(void)
 		cmocka_unit_test(test_queue_of_the_other_direction_is_not_followed),
 		cmocka_unit_test(test_ack_that_waited_is_not_a_queue),
 		cmocka_unit_test(test_longer_path_is_learnt),
+		cmocka_unit_test(test_line_that_drops_is_found),
+		cmocka_unit_test(test_loss_is_told),
+		cmocka_unit_test(test_loss_of_a_lone_path_is_not_followed),
+		cmocka_unit_test(test_loss_of_one_host_is_not_followed),
+		cmocka_unit_test(test_loss_beside_a_long_queue_is_not_followed),
+		cmocka_unit_test(test_what_passed_before_was_lost),
+		cmocka_unit_test(test_what_fills_a_hole_was_not_lost),
+		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
+		cmocka_unit_test(test_what_is_far_away_was_not_lost),
+		cmocka_unit_test(test_hosts_agree_on_loss),
 		cmocka_unit_test(test_seldom_answers_are_kept),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),

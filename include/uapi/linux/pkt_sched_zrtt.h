@@ -73,6 +73,7 @@ enum tc_zrtt_line {
 	TC_ZRTT_LINE_GROW,	/* it grows: the line is full and has no queue */
 	TC_ZRTT_LINE_QUEUE,	/* it empties the queue of the line */
 	TC_ZRTT_LINE_BLIND,	/* it stays: no connection with timestamps passes both ways */
+	TC_ZRTT_LINE_LOSS,	/* the line loses above it, and has no queue that is seen */
 	__TC_ZRTT_LINE_MAX,
 };
 
@@ -289,6 +290,8 @@ struct tc_zrtt_xstats {
 	__u64 line_raised;	/* times that it was raised */
 	__u32 line_state;	/* enum tc_zrtt_line */
 	__u32 line_queue_us;	/* delay of the line's own queue, microseconds */
+	__u64 line_lost;	/* bytes of TCP data that the line lost */
+	__u64 line_ceiling;	/* rate at which it lost last, bytes per second; 0 = none */
 };
 
 #endif

@@ -77,6 +77,7 @@ check_line() {
 		finding warn "bandwidth auto sees no TCP timestamps that pass both ways" \
 			"put zrtt with timestamps on the other side of the router, too"
 		;;
+	loss) finding ok "bandwidth auto keeps below the rate at which the line loses" ;;
 	start) finding note "bandwidth auto has not seen the line full yet" ;;
 	*) finding ok "bandwidth auto follows the line by TCP timestamps" ;;
 	esac

@@ -50,6 +50,18 @@ end
 tc -n r qdisc del dev out0 root
 tc -n r qdisc del dev in0 root
 
+# a line that drops what is above its rate
+tc -n b qdisc replace dev ifb0 root tbf rate 8mbit burst 3000 limit 3100
+tc -n r qdisc add dev in0 root zrtt timestamps
+tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 30mbit
+begin 10.0.1.2
+begin 10.0.1.2 5001
+sleep 14
+shown lossy
+end
+tc -n r qdisc del dev out0 root
+tc -n r qdisc del dev in0 root
+
 # a line before the queue, whose packets it lets pass
 tc -n b qdisc del dev b0 clsact
 ip -n r link add ifb0 type ifb

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * `bandwidth auto`: the rate of a line that drops without a queue, as a policer does, from
+ * TCP data that is sent again.
+ *
+ * Data that passes here a second time was lost on the way to its receiver, if it came after it
+ * had passed: a sender may take what waits here for lost. What this queue drops, or somebody
+ * before it, leaves a hole in the sequence numbers that pass, and comes once to fill it. So no
+ * drop need be remembered, and no acknowledgment looked at. Where the line is before this
+ * queue, what fills a hole was lost there.
+ *
+ * A path may lose whatever the rate is. Two things tell: it is one host's, or the part that
+ * is lost stays the same when the rate is lowered to what got through.
+ */
+#ifndef _ZRTT_LOSS_H
+#define _ZRTT_LOSS_H
+
+#include <linux/types.h>
+#include <linux/math64.h>
+
+#define ZRTT_LOSS_FLOWS		256	/* watched at a time, a sample if there are more */
+#define ZRTT_LOSS_PAIRS		16	/* of hosts that can be told apart */
+#define ZRTT_LOSS_ONE		720720	/* weight of a host: 1 to 16 pairs divide it */
+#define ZRTT_LOSS_KEEP_US	2000000	/* who is silent for that long makes room */
+
+/* A sequence number that is farther from the last, in bytes, begins anew. */
+#define ZRTT_LOSS_REACH		(1 << 22)
+
+/* A pair counts that sent an eighth of what the largest did, or more. */
+#define ZRTT_LOSS_PART		8
+
+#define ZRTT_LOSS_PACKET	1448	/* bytes of data in a packet of MTU 1500 */
+
+/* Data is looked at for this long, and longer until it is 256 packets, up to 4 s: at 1 %, these
+ * lose 2.6 on average.
+ */
+#define ZRTT_LOSS_ROUND_US	500000
+#define ZRTT_LOSS_ROUND_BYTES	(256 * ZRTT_LOSS_PACKET)
+#define ZRTT_LOSS_ROUND_MAX_US	4000000
+
+/* Less is enough if a sixteenth is lost, and 8 packets: 200 ms. */
+#define ZRTT_LOSS_SOON_US	200000
+#define ZRTT_LOSS_SOON_BYTES	(8 * ZRTT_LOSS_PACKET)
+#define ZRTT_LOSS_SOON_Q16	(65536 >> 4)
+
+/* After the rate was lowered what was lost before is sent again: an RTT, and some more as
+ * recovery takes more than one.
+ */
+#define ZRTT_LOSS_SETTLE_US	1000000
+
+/* Who waits here for that long may send again what is not lost: the least retransmission timeout
+ * of Linux.
+ */
+#define ZRTT_LOSS_WAIT_US	200000
+
+/* That is no loss: a single packet (a tail loss probe, RFC 8985), or less than 2^-8 of all. */
+#define ZRTT_LOSS_LEAST_BYTES	(2 * ZRTT_LOSS_PACKET)
+#define ZRTT_LOSS_LEAST_Q16	(65536 >> 8)
+
+/* The rate is lowered by the part that was lost, but by 2^-4 at least, twice that if it was in
+ * vain before, and by 7/8 at most: some of what is lost is sent again later, or not seen.
+ */
+#define ZRTT_LOSS_BELOW_SHIFT	4
+#define ZRTT_LOSS_LOWER_MIN_Q16	(65536 >> ZRTT_LOSS_BELOW_SHIFT)
+#define ZRTT_LOSS_LOWER_MAX_Q16	(65536 / 8 * 7)
+
+/* A rate is used if all but 2^-3 of it is sent. Another is not lowered to less than 2^-3 above
+ * what was sent.
+ */
+#define ZRTT_LOSS_SPARE_SHIFT	3
+
+/* So often the rate was lowered to what got through, and more than half of the loss stayed: it is
+ * the path's own. For 2^28 us, 268 s, twice as much and 4 packets have to be lost; 2^-5 is
+ * always enough, or a line that loses much would be taken for such a path.
+ */
+#define ZRTT_LOSS_VAIN		3
+#define ZRTT_LOSS_OWN_US	(1U << 28)
+#define ZRTT_LOSS_OWN_MAX_Q16	(65536 >> 6)
+#define ZRTT_LOSS_OWN_BYTES	(4 * ZRTT_LOSS_PACKET)
+
+/* A rate that lost is come near to 2^-5, and tried again after 2^23 us, 8 s, then after 17 s, by
+ * 2^-7 in a round. If none is lost 2^-5 above it, either, it is no longer the line's.
+ */
+#define ZRTT_LOSS_NEAR_SHIFT	5
+#define ZRTT_LOSS_RETRY_US	(1U << 23)
+#define ZRTT_LOSS_RETRIES	1
+#define ZRTT_LOSS_RETRY_SHIFT	7
+
+/**
+ * struct zrtt_loss_flow - one direction of a TCP connection
+ * @tag: its hash, 0 = none
+ * @next: sequence number that follows the latest byte
+ * @holes: bytes before it that did not pass
+ * @passed: @next as it was when the packet came that passes now, or some time before
+ * @mark: @next as it was ...
+ * @mark_us: ... at this time, which becomes @passed for what comes later
+ * @seen_us: when a packet passed last
+ * @pair: index of its hosts
+ */
+struct zrtt_loss_flow {
+	u32 tag;
+	u32 next;
+	u32 holes;
+	u32 passed;
+	u32 mark;
+	u32 mark_us;
+	u32 seen_us;
+	u32 pair;
+};
+
+/**
+ * struct zrtt_loss_pair - what passed between two hosts in a round
+ * @host: hash of that beyond the line
+ * @sent: bytes of data
+ * @lost: bytes of these that the line lost
+ */
+struct zrtt_loss_pair {
+	u32 host;
+	u32 sent;
+	u32 lost;
+};
+
+/**
+ * struct zrtt_loss - what the line loses
+ * @flows: who is watched
+ * @pairs: what passed in this round
+ * @round_us: when the round began ...
+ * @round_bytes: ... and what was sent on the line by then
+ * @settling: the rate was lowered, nothing counts
+ * @waited: data waited here for long, nothing counts
+ * @busy_above: the ceiling was found while all that the rate allows was sent
+ * @vain: how often the rate was lowered in vain
+ * @ceiling: rate that lost last, bytes per second, 0 = none
+ * @ceiling_us: when it did
+ * @clean: rate below it that was used and did not lose, bytes per second, 0 = none
+ * @before: rate before it was lowered first, bytes per second, 0 = it is not being lowered
+ * @chain_sent: data that passed since the rate was lowered while it was used ...
+ * @chain_lost: ... and what was lost of it
+ * @retries: 2^@retries ZRTT_LOSS_RETRY_US pass before a rate above @ceiling is tried
+ * @own_q16: what is lost at any rate
+ * @own_us: since when that is known
+ * @bytes: lost on the line so far
+ */
+struct zrtt_loss {
+	struct zrtt_loss_flow flows[ZRTT_LOSS_FLOWS];
+	struct zrtt_loss_pair pairs[ZRTT_LOSS_PAIRS];
+	u32 round_us;
+	u32 round_bytes;
+	bool settling;
+	bool waited;
+	bool busy_above;
+	u8 vain;
+	u64 ceiling;
+	u32 ceiling_us;
+	u64 clean;
+	u64 before;
+	u64 chain_sent;
+	u64 chain_lost;
+	u8 retries;
+	u32 own_q16;
+	u32 own_us;
+	u64 bytes;
+};
+
+/**
+ * zrtt_loss_flow() - the slot of a flow
+ * @loss: what is watched
+ * @tag: the flow's hash, never 0
+ * @now_us: clock, wraps
+ *
+ * Return: its slot; one whose tag is 0 if it is new, zrtt_loss_begin() is due then; or NULL if
+ * another flow has the place.
+ */
+static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 tag, u32 now_us)
+{
+	struct zrtt_loss_flow *flow = &loss->flows[tag % ZRTT_LOSS_FLOWS];
+
+	if (flow->tag == tag)
+		return flow;
+	if (flow->tag && now_us - flow->seen_us <= ZRTT_LOSS_KEEP_US)
+		return NULL;
+	flow->tag = 0;
+	return flow;
+}
+
+/**
+ * zrtt_loss_begin() - a flow is watched from now on
+ * @loss: what is watched
+ * @flow: what zrtt_loss_flow() returned
+ * @tag: the flow's hash
+ * @pair: hash of both hosts
+ * @host: hash of that beyond the line
+ * @seq: sequence number of its next byte
+ * @now_us: clock, wraps
+ */
+static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 tag,
+				   u32 pair, u32 host, u32 seq, u32 now_us)
+{
+	*flow = (struct zrtt_loss_flow) {
+		.tag = tag,
+		.next = seq,
+		.passed = seq,
+		.mark = seq,
+		.mark_us = now_us,
+		.seen_us = now_us,
+		.pair = pair % ZRTT_LOSS_PAIRS,
+	};
+	loss->pairs[flow->pair].host = host;
+}
+
+/**
+ * zrtt_loss_pass() - data passes
+ * @loss: where it counts
+ * @flow: whose it is
+ * @seq: its first sequence number
+ * @bytes: how much it is, not 0
+ * @ahead: the line is before this queue
+ * @came_us: when it came to this queue
+ * @now_us: clock, wraps
+ *
+ * Return: whether it passed before, so that its receiver waits for it.
+ */
+static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
+				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
+{
+	struct zrtt_loss_pair *pair = &loss->pairs[flow->pair];
+	s32 gap = (s32)(seq - flow->next);
+	u32 again, fills, lost;
+
+	flow->seen_us = now_us;
+	loss->waited |= now_us - came_us > ZRTT_LOSS_WAIT_US;
+	if (gap > ZRTT_LOSS_REACH || gap < -ZRTT_LOSS_REACH || bytes > ZRTT_LOSS_REACH) {
+		zrtt_loss_begin(loss, flow, flow->tag, flow->pair, pair->host, seq + bytes,
+				now_us);
+		return false;
+	}
+	if ((s32)(came_us - flow->mark_us) >= 0) {
+		flow->passed = flow->mark;
+		flow->mark = flow->next;
+		flow->mark_us = now_us;
+	}
+	pair->sent += bytes;
+	if (gap >= 0) {
+		flow->holes += gap;
+		if (flow->holes > ZRTT_LOSS_REACH)
+			flow->holes = ZRTT_LOSS_REACH;
+		flow->next = seq + bytes;
+		return false;
+	}
+	again = bytes < (u32)-gap ? bytes : (u32)-gap;
+	flow->next += bytes - again;
+	fills = again < flow->holes ? again : flow->holes;
+	flow->holes -= fills;
+	again -= fills;
+	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
+	pair->lost += lost;
+	loss->bytes += lost;
+	return again;
+}
+
+/* Whether a pair sent enough to say something, if the largest sent @most. */
+static inline bool zrtt_loss_counts(const struct zrtt_loss_pair *pair, u32 most)
+{
+	return pair->sent && pair->sent >= most / ZRTT_LOSS_PART;
+}
+
+/* @a lost more than @b, as a part of what was sent. */
+static inline bool zrtt_loss_more(const struct zrtt_loss_pair *a, const struct zrtt_loss_pair *b)
+{
+	return (u64)a->lost * b->sent > (u64)b->lost * a->sent;
+}
+
+/* Put the pairs that count in @list, by falling loss. Return: how many. */
+static inline u32 zrtt_loss_list(const struct zrtt_loss *loss, const struct zrtt_loss_pair **list)
+{
+	u32 i, j, most = 0, n = 0;
+
+	for (i = 0; i < ZRTT_LOSS_PAIRS; i++)
+		if (loss->pairs[i].sent > most)
+			most = loss->pairs[i].sent;
+	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
+		const struct zrtt_loss_pair *pair = &loss->pairs[i];
+
+		if (!zrtt_loss_counts(pair, most))
+			continue;
+		for (j = n++; j && zrtt_loss_more(pair, list[j - 1]); j--)
+			list[j] = list[j - 1];
+		list[j] = pair;
+	}
+	return n;
+}
+
+/* Weight of a pair: hosts beyond the line have one voice each. */
+static inline u32 zrtt_loss_weight(const struct zrtt_loss_pair **list, u32 n, u32 host)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += list[i]->host == host;
+	return ZRTT_LOSS_ONE / count;
+}
+
+/* What was lost of what was sent, without the quarter that lost most: that may be due to their
+ * own paths. Who is alone counts. Return: bytes sent.
+ */
+static inline u64 zrtt_loss_agree(const struct zrtt_loss *loss, u64 *lost)
+{
+	const struct zrtt_loss_pair *list[ZRTT_LOSS_PAIRS];
+	u32 i, n = zrtt_loss_list(loss, list);
+	u32 out = 0, total = 0;
+	u64 sent = 0;
+
+	*lost = 0;
+	for (i = 0; i < n; i++)
+		total += zrtt_loss_weight(list, n, list[i]->host);
+	for (i = 0; i < n; i++) {
+		if (i < n - 1 && out < total / 4) {
+			out += zrtt_loss_weight(list, n, list[i]->host);
+			continue;
+		}
+		sent += list[i]->sent;
+		*lost += list[i]->lost;
+	}
+	return sent;
+}
+
+/* A part, 65536 is all. */
+static inline u32 zrtt_loss_part(u64 lost, u64 data)
+{
+	return lost < data ? (u32)div64_u64(lost << 16, data) : data ? 65536 : 0;
+}
+
+/* A round begins. */
+static inline void zrtt_loss_round(struct zrtt_loss *loss, u32 bytes, u32 now_us)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
+		loss->pairs[i].sent = 0;
+		loss->pairs[i].lost = 0;
+	}
+	loss->waited = false;
+	loss->round_us = now_us;
+	loss->round_bytes = bytes;
+}
+
+/**
+ * zrtt_loss_forget() - what the line loses says nothing of its rate
+ * @loss: set
+ * @bytes: on the line so far, low bits
+ * @now_us: clock, wraps
+ */
+static inline void zrtt_loss_forget(struct zrtt_loss *loss, u32 bytes, u32 now_us)
+{
+	loss->ceiling = 0;
+	loss->clean = 0;
+	loss->before = 0;
+	loss->vain = 0;
+	loss->settling = false;
+	zrtt_loss_round(loss, bytes, now_us);
+}
+
+/**
+ * zrtt_loss_init() - nobody is watched, nothing is known
+ * @loss: set
+ * @bytes: on the line so far, low bits
+ * @now_us: clock, wraps
+ */
+static inline void zrtt_loss_init(struct zrtt_loss *loss, u32 bytes, u32 now_us)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LOSS_FLOWS; i++)
+		loss->flows[i].tag = 0;
+	loss->own_q16 = 0;
+	loss->bytes = 0;
+	zrtt_loss_forget(loss, bytes, now_us);
+}
+
+/* The rate is not to grow but as zrtt_loss_update() says. */
+static inline bool zrtt_loss_holds(const struct zrtt_loss *loss)
+{
+	return loss->ceiling;
+}
+
+/* A round that the mean of those since the rate was lowered is of, if it was. */
+static inline void zrtt_loss_chain(struct zrtt_loss *loss, u64 lost, u64 data)
+{
+	if (!loss->chain_sent)
+		return;
+	loss->chain_sent += data;
+	loss->chain_lost += lost;
+}
+
+/* So much of @data was lost though the rate was lowered to what got through: again, and often? */
+static inline bool zrtt_loss_in_vain(struct zrtt_loss *loss, u64 lost, u64 data)
+{
+	u32 before_q16 = zrtt_loss_part(loss->chain_lost, loss->chain_sent);
+
+	loss->vain += before_q16 && zrtt_loss_part(lost, data) > before_q16 / 2;
+	loss->chain_sent += data;
+	loss->chain_lost += lost;
+	return loss->vain >= ZRTT_LOSS_VAIN;
+}
+
+/* So much of @data was lost: what the rate is to be, if @sent are sent per second. */
+static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
+				  u64 sent, bool busy, u32 now_us)
+{
+	u32 least_q16, part_q16 = zrtt_loss_part(lost, data);
+	bool above = loss->clean && loss->clean < rate;
+	u64 to = loss->clean, least;
+
+	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_RETRY_US) {
+		loss->before = rate;
+		loss->chain_sent = 0;
+		loss->chain_lost = 0;
+		loss->vain = 0;
+	}
+	if (busy && !above && zrtt_loss_in_vain(loss, lost, data)) {
+		to = loss->before;
+		loss->own_q16 = zrtt_loss_part(loss->chain_lost, loss->chain_sent);
+		if (loss->own_q16 > ZRTT_LOSS_OWN_MAX_Q16)
+			loss->own_q16 = ZRTT_LOSS_OWN_MAX_Q16;
+		loss->own_us = now_us;
+		zrtt_loss_forget(loss, 0, now_us);
+		return to;
+	}
+	if (!above || rate < loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT))
+		loss->retries = 0;
+	else if (loss->retries < ZRTT_LOSS_RETRIES)
+		loss->retries++;
+	loss->ceiling = rate;
+	loss->ceiling_us = now_us;
+	loss->busy_above = busy || above;
+	loss->clean = 0;
+	/* bursts may have been lost, but so much got through */
+	least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
+	if (above) {
+		if (to > rate - (rate >> ZRTT_LOSS_BELOW_SHIFT))
+			to = rate - (rate >> ZRTT_LOSS_BELOW_SHIFT);
+		return to > least ? to : least;
+	}
+	if (!busy) {
+		loss->chain_sent = 0;
+		loss->chain_lost = 0;
+		return rate / 2 > least ? rate / 2 : least;
+	}
+	least_q16 = ZRTT_LOSS_LOWER_MIN_Q16 << !!loss->vain;
+	if (part_q16 < least_q16)
+		part_q16 = least_q16;
+	if (part_q16 > ZRTT_LOSS_LOWER_MAX_Q16)
+		part_q16 = ZRTT_LOSS_LOWER_MAX_Q16;
+	return rate - (rate * part_q16 >> 16);
+}
+
+/* None was lost for a round in which the rate was used: what it is to be. */
+static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, u32 now_us)
+{
+	loss->clean = rate;
+	if (!loss->ceiling)
+		return rate;
+	if (rate + (rate >> ZRTT_LOSS_NEAR_SHIFT) < loss->ceiling)
+		return rate + (loss->ceiling - rate) / 2;
+	if (loss->busy_above && now_us - loss->ceiling_us <= ZRTT_LOSS_RETRY_US << loss->retries)
+		return rate;
+	rate += rate >> ZRTT_LOSS_RETRY_SHIFT;
+	if (!loss->busy_above || rate > loss->ceiling + (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT))
+		loss->ceiling = 0;
+	return rate;
+}
+
+/* Is it more than a path loses by itself? */
+static inline bool zrtt_loss_loses(const struct zrtt_loss *loss, u64 lost, u64 data)
+{
+	u64 least = ZRTT_LOSS_LEAST_BYTES;
+
+	if (loss->own_q16)
+		least = ZRTT_LOSS_OWN_BYTES + (2 * data * loss->own_q16 >> 16);
+	return lost >= least && zrtt_loss_part(lost, data) > ZRTT_LOSS_LEAST_Q16;
+}
+
+/* Does what is sent again now tell of the present rate? Where data waits here for long, for
+ * some time, nothing does, and the rate is not to stay low for what was lost before.
+ */
+static inline bool zrtt_loss_settled(struct zrtt_loss *loss, u32 bytes, u32 now_us)
+{
+	if (loss->waited) {
+		if (now_us - loss->ceiling_us > ZRTT_LOSS_ROUND_MAX_US)
+			zrtt_loss_forget(loss, bytes, now_us);
+		else
+			zrtt_loss_round(loss, bytes, now_us);
+		loss->settling = loss->ceiling;
+		return false;
+	}
+	if (loss->settling && now_us - loss->round_us >= ZRTT_LOSS_SETTLE_US) {
+		loss->settling = false;
+		zrtt_loss_round(loss, bytes, now_us);
+	}
+	return !loss->settling;
+}
+
+/**
+ * zrtt_loss_update() - an epoch has ended
+ * @loss: what the line loses
+ * @rate: of the shaper, bytes per second
+ * @bytes: on the line so far, low bits
+ * @now_us: clock, wraps
+ *
+ * Return: what the rate is to be.
+ */
+static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, u32 bytes, u32 now_us)
+{
+	u32 span_us = now_us - loss->round_us;
+	bool busy, loses, soon, over;
+	u64 lost, data, sent;
+
+	if (!zrtt_loss_settled(loss, bytes, now_us))
+		return rate;
+	if (now_us - loss->own_us > ZRTT_LOSS_OWN_US)
+		loss->own_q16 = 0;
+	data = zrtt_loss_agree(loss, &lost);
+	loses = zrtt_loss_loses(loss, lost, data);
+	over = span_us >= ZRTT_LOSS_ROUND_US &&
+	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US);
+	soon = loses && span_us >= ZRTT_LOSS_SOON_US && lost >= ZRTT_LOSS_SOON_BYTES &&
+	       zrtt_loss_part(lost, data) >= ZRTT_LOSS_SOON_Q16;
+	if (!over && !soon)
+		return rate;
+	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
+	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
+	if (loses) {
+		rate = zrtt_loss_lower(loss, rate, lost, data, sent, busy, now_us);
+		loss->settling = true;
+	} else if (busy) {
+		zrtt_loss_chain(loss, lost, data);
+		rate = zrtt_loss_raise(loss, rate, now_us);
+	}
+	zrtt_loss_round(loss, bytes, now_us);
+	return rate;
+}
+
+#endif
