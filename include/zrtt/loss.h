@@ -69,11 +69,12 @@
  */
 #define ZRTT_LOSS_SPARE_SHIFT	3
 
-/* So often the rate was lowered to what got through, and more than half of the loss stayed: it is
- * the path's own. For 2^28 us, 268 s, twice as much and 4 packets have to be lost; 2^-5 is
+/* So often the rate was lowered to what got through, and more than half of the loss stayed, each
+ * time within 2^24 us, 17 s, of the last loss: it is the path's own. For 2^28 us, 268 s, twice as much and 4 packets have to be lost; 2^-5 is
  * always enough, or a line that loses much would be taken for such a path.
  */
-#define ZRTT_LOSS_VAIN		3
+#define ZRTT_LOSS_VAIN		2
+#define ZRTT_LOSS_CHAIN_US	(1U << 24)
 #define ZRTT_LOSS_OWN_US	(1U << 28)
 #define ZRTT_LOSS_OWN_MAX_Q16	(65536 >> 6)
 #define ZRTT_LOSS_OWN_BYTES	(4 * ZRTT_LOSS_PACKET)
@@ -411,7 +412,7 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	bool above = loss->clean && loss->clean < rate;
 	u64 to = loss->clean, least;
 
-	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_RETRY_US) {
+	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US) {
 		loss->before = rate;
 		loss->chain_sent = 0;
 		loss->chain_lost = 0;
