@@ -48,8 +48,8 @@
  */
 #define ZRTT_LOSS_SETTLE_US	1000000
 
-/* Who waits here for that long may send again what is not lost: the least retransmission timeout
- * of Linux.
+/* The least retransmission timeout of Linux: senders whose data waits here for longer may send
+ * again what is not lost.
  */
 #define ZRTT_LOSS_WAIT_US	200000
 
@@ -69,9 +69,10 @@
  */
 #define ZRTT_LOSS_SPARE_SHIFT	3
 
-/* So often the rate was lowered to what got through, and more than half of the loss stayed, each
- * time within 2^24 us, 17 s, of the last loss: it is the path's own. For 2^28 us, 268 s, twice as much and 4 packets have to be lost; 2^-5 is
- * always enough, or a line that loses much would be taken for such a path.
+/* The path itself loses if the rate was lowered to what got through so often, each time within
+ * 2^24 us, 17 s, of the last loss, and more than half of the loss stayed. For 2^28 us, 268 s, that
+ * part is then no news: twice as much and 4 packets must be lost. 2^-5 always is, or a line that
+ * loses much would be taken for such a path.
  */
 #define ZRTT_LOSS_VAIN		2
 #define ZRTT_LOSS_CHAIN_US	(1U << 24)
@@ -79,8 +80,9 @@
 #define ZRTT_LOSS_OWN_MAX_Q16	(65536 >> 6)
 #define ZRTT_LOSS_OWN_BYTES	(4 * ZRTT_LOSS_PACKET)
 
-/* A rate that lost is come near to 2^-5, and tried again after 2^23 us, 8 s, then after 17 s, by
- * 2^-7 in a round. If none is lost 2^-5 above it, either, it is no longer the line's.
+/* The rate returns to within 2^-5 of the one that lost, and is raised above that after 2^23 us,
+ * 8 s, the next time after 17 s, by 2^-7 in a round. If nothing is lost 2^-5 above it, either, it
+ * is no longer the line's.
  */
 #define ZRTT_LOSS_NEAR_SHIFT	5
 #define ZRTT_LOSS_RETRY_US	(1U << 23)
@@ -378,13 +380,13 @@ static inline void zrtt_loss_init(struct zrtt_loss *loss, u32 bytes, u32 now_us)
 	zrtt_loss_forget(loss, bytes, now_us);
 }
 
-/* The rate is not to grow but as zrtt_loss_update() says. */
+/* Does zrtt_loss_update() alone raise the rate? */
 static inline bool zrtt_loss_holds(const struct zrtt_loss *loss)
 {
 	return loss->ceiling;
 }
 
-/* A round that the mean of those since the rate was lowered is of, if it was. */
+/* Count a round in the mean since the rate was lowered, if it was. */
 static inline void zrtt_loss_chain(struct zrtt_loss *loss, u64 lost, u64 data)
 {
 	if (!loss->chain_sent)
@@ -393,7 +395,9 @@ static inline void zrtt_loss_chain(struct zrtt_loss *loss, u64 lost, u64 data)
 	loss->chain_lost += lost;
 }
 
-/* So much of @data was lost though the rate was lowered to what got through: again, and often? */
+/* @lost of @data was lost although the rate was lowered to what got through. Return: whether that
+ * happened often enough to be due to the path.
+ */
 static inline bool zrtt_loss_in_vain(struct zrtt_loss *loss, u64 lost, u64 data)
 {
 	u32 before_q16 = zrtt_loss_part(loss->chain_lost, loss->chain_sent);
@@ -404,7 +408,9 @@ static inline bool zrtt_loss_in_vain(struct zrtt_loss *loss, u64 lost, u64 data)
 	return loss->vain >= ZRTT_LOSS_VAIN;
 }
 
-/* So much of @data was lost: what the rate is to be, if @sent are sent per second. */
+/* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. Return:
+ * the rate from now on.
+ */
 static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
 				  u64 sent, bool busy, u32 now_us)
 {
@@ -455,7 +461,7 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	return rate - (rate * part_q16 >> 16);
 }
 
-/* None was lost for a round in which the rate was used: what it is to be. */
+/* Nothing was lost in a round in which the rate was used. Return: the rate from now on. */
 static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, u32 now_us)
 {
 	loss->clean = rate;
