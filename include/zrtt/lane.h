@@ -21,11 +21,12 @@
 #include "table.h"
 
 /* What a sparse flow may send in an epoch beside its rate: three full packets, and half of what
- * it leaves of its due share in an epoch, as the pictures of a call come in bursts, and pages.
- * More for all lets a TCP flow of few packets per RTT stay sparse, where nothing is marked.
+ * it leaves of its due share, up to 16 packets, as the pictures of a call come in bursts, and
+ * pages. More for all lets a TCP flow of few packets per RTT stay sparse, where nothing is
+ * marked; more than 16 does the same on fast links.
  */
 #define ZRTT_LANE_BURST		(3 * 1514)
-#define ZRTT_LANE_LEFT		2	/* the part of it that counts */
+#define ZRTT_LANE_LEFT_MAX	(16 * 1514)
 
 /* A sparse flow sends at most the due share, or half of it while it is hit: a transfer that
  * is marked at its due share, and backs off, must not go unmarked until it is back there.
@@ -146,10 +147,12 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 {
 	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 			  (f->epoch << ZRTT_Q16);
+	u32 left = (rate - f->rate) / 2;
 
+	if (left > ZRTT_LANE_LEFT_MAX)
+		left = ZRTT_LANE_LEFT_MAX;
 	/* in 64 bits nothing is to be saturated, which saves what zrtt_mul_q16() takes for that */
-	return f->bytes - ZRTT_LANE_BURST >
-	       (((u64)rate * elapsed_q16) >> ZRTT_Q16) + (rate - f->rate) / ZRTT_LANE_LEFT;
+	return f->bytes - ZRTT_LANE_BURST > (((u64)rate * elapsed_q16) >> ZRTT_Q16) + left;
 }
 
 /* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in

@@ -158,12 +158,12 @@ static void due_share_is_believed_after_some_updates(void **state)
 	assert_int_equal(lanes.rate, 10 * ZRTT_LANE_RATE);
 }
 
-/* A burst, half of what the flow leaves of its due share, and what the rate gives in the time
- * since the flow's last update.
+/* A burst, half of what the flow leaves of its due share, which is bounded, and what the rate
+ * gives in the time since the flow's last update.
  */
 static void burst_grows_with_time_and_with_what_is_left(void **state)
 {
-	static const u32 rates[] = { 0, DUE / 2, DUE - 1 };
+	static const u32 rates[] = { 0, DUE / 4, DUE - 2000, DUE - 1 };
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7);
 	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
@@ -174,8 +174,11 @@ static void burst_grows_with_time_and_with_what_is_left(void **state)
 		u64 now_ns = START * epoch_ns + eighths * epoch_ns / 8;
 
 		for (i = 0; i < ARRAY_LEN(rates); i++) {
+			u32 left = (DUE - rates[i]) / 2;
+
+			left = left < ZRTT_LANE_LEFT_MAX ? left : ZRTT_LANE_LEFT_MAX;
 			f->rate = rates[i];
-			f->bytes = ZRTT_LANE_BURST + (DUE - rates[i]) / 2 + DUE * eighths / 8;
+			f->bytes = ZRTT_LANE_BURST + left + DUE * eighths / 8;
 			assert_int_equal(zrtt_lane_of(&lanes, &t, f, LARGE, now_ns),
 					 ZRTT_LANE_SPARSE);
 			f->bytes++;
