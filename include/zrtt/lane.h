@@ -147,12 +147,13 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 {
 	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
 			  (f->epoch << ZRTT_Q16);
-	u32 left = (rate - f->rate) / 2;
-
-	if (left > ZRTT_LANE_LEFT_MAX)
-		left = ZRTT_LANE_LEFT_MAX;
 	/* in 64 bits nothing is to be saturated, which saves what zrtt_mul_q16() takes for that */
-	return f->bytes - ZRTT_LANE_BURST > (((u64)rate * elapsed_q16) >> ZRTT_Q16) + left;
+	u64 most = ((u64)rate * elapsed_q16) >> ZRTT_Q16;
+	u32 sent = f->bytes - ZRTT_LANE_BURST, left = (rate - f->rate) / 2;
+
+	if (likely(sent <= most))
+		return false;
+	return sent - most > (left < ZRTT_LANE_LEFT_MAX ? left : ZRTT_LANE_LEFT_MAX);
 }
 
 /* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in
