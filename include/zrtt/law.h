@@ -42,8 +42,11 @@ enum zrtt_verdict {
 #define ZRTT_NORM_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
 #define ZRTT_TRUST_LOG_MAX	(2 << ZRTT_Q16)		/* 1/4 .. 4 */
 
-/* Mean weight: 1/512 per update of 16 ms, 8 s, slower than any flow's loop. */
-#define ZRTT_NORM_SHIFT		9
+/* The mean weight is one of all updates, and of 512 at most: 8 s, slower than any flow's loop. At
+ * the start it is to be known at once: a first flow of 20 ms beside one of 320 ms that has hardly
+ * begun would have 15 times the marks of P_b, and lose hundreds of packets.
+ */
+#define ZRTT_NORM_TICKS		512
 
 /* The penalty: an integral of log2 r_i / due, at most an octave of it, times a gain: a
  * third of the marks that the flow, or one of the due share, expects in an epoch, and 1/16 at
@@ -110,6 +113,7 @@ struct zrtt_law_params {
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
  * @log_norm: log2 of the factor that makes the mean weight 1, Q16
+ * @norm_ticks: updates that it is of, up to ZRTT_NORM_TICKS
  * @sum_p_q30: sum of P_i over the packets since the last tick, Q30
  * @weighed: number of these packets
  */
@@ -124,6 +128,7 @@ struct zrtt_law {
 	u32 rtt_avg_us;
 	u32 queue_us;
 	s32 log_norm;
+	u32 norm_ticks;
 	u64 sum_p_q30;
 	u32 weighed;
 };
@@ -199,7 +204,9 @@ static inline void zrtt_law_normalise(struct zrtt_law *law)
 	if (law->weighed && law->p_q30) {
 		log_mean = zrtt_log2(law->sum_p_q30) - zrtt_log2(law->weighed) -
 			   zrtt_log2(law->p_q30);
-		law->log_norm = zrtt_clamp_log(law->log_norm - (log_mean >> ZRTT_NORM_SHIFT),
+		if (law->norm_ticks < ZRTT_NORM_TICKS)
+			law->norm_ticks++;
+		law->log_norm = zrtt_clamp_log(law->log_norm - log_mean / (s32)law->norm_ticks,
 					       ZRTT_NORM_LOG_MAX);
 	}
 	law->sum_p_q30 = 0;
@@ -367,7 +374,8 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @f: flow, just updated
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
+ * share. A new flow has no P_i above P_b in mode zrtt: its first packets are not more than others
+ * leave, whatever its RTT is. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      const struct zrtt_law *law,
@@ -389,6 +397,8 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      (zrtt_log2(f->rate) - law->log_due);
 	if (params->tuned)
 		log_weight += law->log_norm + f->penalty_q16;
+	if (params->tuned && !f->rate && log_weight > 0)
+		log_weight = 0;
 	log_weight = zrtt_clamp_between(log_weight, ZRTT_WEIGHT_LOG_MIN, ZRTT_WEIGHT_LOG_MAX);
 	return zrtt_weight_pack(f->l4s ? log_weight / 2 : log_weight);
 }

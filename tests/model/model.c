@@ -236,13 +236,15 @@ u64 model_penalised(s32 penalty_q16)
 	return model_probability(0);
 }
 
-/* The factor's logarithm after a tick with packets of these weights, P_b being 2^-14. */
-s32 model_normalise(s32 log_norm, const u32 *weight_q16, u32 n)
+/* The factor's logarithm after a tick with packets of these weights, P_b being 2^-14, @ticks before. */
+s32 model_normalise(s32 log_norm, u32 ticks, const u32 *weight_q16, u32 n)
 {
 	u32 i;
 
 	law_params = (struct zrtt_law_params) { .tuned = true };
-	law = (struct zrtt_law) { .log_norm = log_norm, .p_q30 = ZRTT_Q16_ONE };
+	law = (struct zrtt_law) {
+		.log_norm = log_norm, .norm_ticks = ticks, .p_q30 = ZRTT_Q16_ONE,
+	};
 	for (i = 0; i < n; i++)
 		zrtt_count_weight(&law, weight_q16[i], true);
 	zrtt_law_normalise(&law);

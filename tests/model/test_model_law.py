@@ -14,7 +14,7 @@ from reference import (
     LIVE_EPOCHS,
     LOG2_ERROR,
     MATURE_EPOCHS,
-    NORM_GAIN,
+    NORM_TICKS,
     ONE,
     PENALTY_BYTES,
     PENALTY_GAIN_MAX,
@@ -155,11 +155,18 @@ def test_fill_is_a_window_of_the_due_share(due: int, rtt_avg_us: int) -> None:
         assert LIBRARY.fill(one, rtt) == fill(one, rtt)
 
 
-@given(st.integers(-15 * Q16, 15 * Q16), st.lists(spread(2, 1 << 31), min_size=1, max_size=50))
-def test_mean_weight_moves_towards_1(log_norm: int, weights: list[int]) -> None:
-    want = clamp(log_norm / Q16 - NORM_GAIN * log2(mean(weights) / Q16), -15, 15)
-    got = LIBRARY.normalise(log_norm, weights, len(weights)) / Q16
-    assert abs(got - want) <= NORM_GAIN * 2 * LOG2_ERROR + 1 / Q16
+@given(
+    st.integers(-15 * Q16, 15 * Q16),
+    st.integers(0, NORM_TICKS),
+    st.lists(spread(2, 1 << 31), min_size=1, max_size=50),
+)
+def test_mean_weight_moves_towards_1(log_norm: int, ticks: int, weights: list[int]) -> None:
+    gain = 1 / min(ticks + 1, NORM_TICKS)
+    want = clamp(log_norm / Q16 - gain * log2(mean(weights) / Q16), -15, 15)
+    got = LIBRARY.normalise(log_norm, ticks, weights, len(weights)) / Q16
+    # the mean is cut to an integer
+    error = 2 * LOG2_ERROR + 1 / Q16
+    assert abs(got - want) <= gain * error + 1 / Q16
 
 
 @given(spread(0, 1 << 52))

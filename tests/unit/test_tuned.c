@@ -189,7 +189,10 @@ static void mean_weight_becomes_1(void **state)
 
 	(void)state;
 	assert_true(mean > 700);
-	/* 1/512 per tick: 8 s leave 1/e of the logarithm */
+	/* at once where nothing was known */
+	assert_near(run_normaliser(&params, &law, SMALL_P, 1), 1, 0.01);
+	/* later 1/512 per tick: 8 s leave 1/e of the logarithm */
+	law = (struct zrtt_law) { .log_due = zrtt_log2(DUE), .norm_ticks = ZRTT_NORM_TICKS };
 	assert_near(log(run_normaliser(&params, &law, SMALL_P, 512)) / log(mean), exp(-1),
 		    0.01);
 	assert_near(run_normaliser(&params, &law, SMALL_P, 8000), 1, 0.01);
@@ -199,6 +202,47 @@ static void mean_weight_becomes_1(void **state)
 	/* from below, too */
 	law.log_norm = -10 * (s32)ZRTT_Q16_ONE;
 	assert_near(run_normaliser(&params, &law, SMALL_P, 8000), 1, 0.01);
+}
+
+static void the_mean_is_first_one_of_all_updates(void **state)
+{
+	struct zrtt_law law = { .p_q30 = ZRTT_Q16_ONE };
+	u32 i;
+
+	(void)state;
+	/* octaves of 4, 2, 4, 2, ... at n updates: each says a part of 1 / n */
+	for (i = 0; i < ZRTT_NORM_TICKS; i++) {
+		s32 before = law.log_norm, log_mean = (i % 2 ? 2 : 4) * (s32)ZRTT_Q16_ONE;
+
+		zrtt_count_weight(&law, (u64)ZRTT_Q16_ONE << (i % 2 ? 2 : 4), true);
+		zrtt_law_normalise(&law);
+		assert_int_equal(law.norm_ticks, i + 1);
+		assert_int_equal(law.log_norm,
+				 zrtt_clamp_log(before - log_mean / (s32)(i + 1), ZRTT_NORM_LOG_MAX));
+	}
+	zrtt_count_weight(&law, ZRTT_Q16_ONE, true);
+	zrtt_law_normalise(&law);
+	assert_int_equal(law.norm_ticks, ZRTT_NORM_TICKS);
+}
+
+static void a_new_flow_is_marked_by_p_b_at_most(void **state)
+{
+	const struct zrtt_law_params params = tuned_params(), paper = reproduction_params();
+	const struct zrtt_law law = {
+		.alpha_q16 = ZRTT_Q16_ONE, .log_rtt = zrtt_log2(100000), .log_norm = ZRTT_Q16_ONE,
+	};
+	struct zrtt_flow f = { .rtt_us = 10000 };
+
+	(void)state;
+	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
+	/* the reproductions weigh by the RTT from the first packet on */
+	assert_near(weight_value(zrtt_weight(&paper, &law, &f)), 10, 0.1);
+	/* and less than P_b is not raised */
+	f.rtt_us = 1000000;
+	assert_near(weight_value(zrtt_weight(&params, &law, &f)), 0.2, 0.01);
+	f.rtt_us = 10000;
+	f.rate = DUE;
+	assert_near(weight_value(zrtt_weight(&params, &law, &f)), 20, 0.2);
 }
 
 static void dropped_flows_have_no_say_in_the_mean(void **state)
@@ -246,7 +290,7 @@ static void normaliser_is_bounded_and_slow(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(weights); i++) {
-		struct zrtt_law law = { .p_q30 = ZRTT_Q16_ONE };
+		struct zrtt_law law = { .p_q30 = ZRTT_Q16_ONE, .norm_ticks = ZRTT_NORM_TICKS };
 
 		for (j = 0; j < 20000; j++) {
 			s32 before = law.log_norm;
@@ -256,7 +300,7 @@ static void normaliser_is_bounded_and_slow(void **state)
 			assert_int_equal(law.weighed, 0);
 			assert_int_equal(law.sum_p_q30, 0);
 			assert_in_range(abs(law.log_norm - before), 0,
-					(15 << ZRTT_Q16) >> ZRTT_NORM_SHIFT);
+					(15 << ZRTT_Q16) / ZRTT_NORM_TICKS);
 		}
 		assert_int_equal(law.log_norm, i ? ZRTT_NORM_LOG_MAX : -ZRTT_NORM_LOG_MAX);
 	}
@@ -512,6 +556,8 @@ int main(void)
 		cmocka_unit_test(reproductions_mark_at_any_probability),
 		cmocka_unit_test(reproductions_have_no_factors_of_ours),
 		cmocka_unit_test(mean_weight_becomes_1),
+		cmocka_unit_test(the_mean_is_first_one_of_all_updates),
+		cmocka_unit_test(a_new_flow_is_marked_by_p_b_at_most),
 		cmocka_unit_test(dropped_flows_have_no_say_in_the_mean),
 		cmocka_unit_test(no_packets_leave_the_mean_alone),
 		cmocka_unit_test(normaliser_is_bounded_and_slow),
