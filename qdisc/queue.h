@@ -428,7 +428,7 @@ static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return zrtt_lane_packets(q, lane) > ZRTT_TARGET_PKTS &&
+	return zrtt_lane_packets(q, lane) > ZRTT_LANE_FEW &&
 	       zrtt_lane_late(sch, lane, now_ns) && zrtt_lane_leads(sch, lane);
 }
 

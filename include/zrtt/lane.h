@@ -65,6 +65,8 @@
 #define ZRTT_LANE_LEAD		(16 * 1024)
 #define ZRTT_LANE_LEAD_SHIFT	5
 
+#define ZRTT_LANE_FEW		3	/* packets that may wait long on a slow link */
+
 #define ZRTT_LANE_BYTES_MAX	(1U << 29)	/* no rate per epoch is taken for more */
 
 /**

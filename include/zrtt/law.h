@@ -65,10 +65,10 @@ enum zrtt_verdict {
 /* log2 of 4 full packets times the square of an epoch in microseconds, Q16 */
 #define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
 
-/* Fewer packets on their way than 2.75 are no window: their sender answers no mark, and a
+/* Fewer packets on their way than 3 are no window: their sender answers no mark, and a
  * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
  */
-#define ZRTT_FILL_BYTES		(11 * 1514ULL / 4)
+#define ZRTT_FILL_BYTES		(3 * 1514ULL)
 
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
