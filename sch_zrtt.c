@@ -27,6 +27,7 @@
 #include "qdisc/queue.h"
 #include "qdisc/line.h"
 #include "qdisc/peers.h"
+#include "qdisc/arrive.h"
 #include "qdisc/shape.h"
 #include "qdisc/config.h"
 #include "qdisc/stats.h"
@@ -104,18 +105,6 @@ static void zrtt_dequeue_clock_soon(struct zrtt_sched_data *q)
 }
 
 /* Enqueue */
-
-/* What zrtt_dissect() leaves out, as few parameters ask for it. */
-static noinline void zrtt_look_closer(struct zrtt_sched_data *q, const struct sk_buff *skb,
-				      u32 segs)
-{
-	if (q->params.line.kind == ZRTT_LINE_AHEAD)
-		zrtt_count_from_line(q, skb, segs);
-	if (q->params.mark_mask)
-		zrtt_note_mark(q, skb);
-	if (q->vars.table.members)
-		zrtt_dissect_host(q, skb);
-}
 
 static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 				struct sk_buff **to_free, enum zrtt_lane lane,
