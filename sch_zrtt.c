@@ -160,7 +160,7 @@ static __always_inline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc
 }
 
 /* Queue a packet that stands for @segs of them. */
-static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
+static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 			    struct sk_buff **to_free, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -217,6 +217,16 @@ static int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
 	return NET_XMIT_SUCCESS;
 }
 
+/* The same of a GSO packet: apart, so that a packet that is none need not count segments. */
+static noinline int zrtt_enqueue_whole(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	return zrtt_enqueue_one(skb, sch, to_free, zrtt_gso_segs(skb));
+}
+
+static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
+			struct sk_buff **to_free);
+
 /*
  * Queue the segments of a GSO packet one by one, so that each has its own
  * verdict and none waits behind 64 KB of its own flow. What cannot be split
@@ -233,7 +243,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 	segs = q->params.split_gso ?
 	       skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK) : NULL;
 	if (IS_ERR_OR_NULL(segs))
-		return zrtt_enqueue_one(skb, sch, to_free, zrtt_gso_segs(skb));
+		return zrtt_enqueue_whole(skb, sch, to_free);
 
 	skb_list_walk_safe(segs, segs, next) {
 		u32 seg_len = segs->len;
@@ -241,7 +251,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(segs);
 		qdisc_skb_cb(segs)->pkt_len = seg_len;
 		qdisc_set_pkt_segs(segs, 1);
-		if (zrtt_enqueue_one(segs, sch, to_free, 1) == NET_XMIT_SUCCESS) {
+		if (zrtt_enqueue(segs, sch, to_free) == NET_XMIT_SUCCESS) {
 			queued++;
 			len += seg_len;
 		}
@@ -257,7 +267,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			struct sk_buff **to_free)
 {
-	if (skb_is_gso(skb))
+	if (unlikely(skb_is_gso(skb)))
 		return zrtt_enqueue_gso(skb, sch, to_free);
 	return zrtt_enqueue_one(skb, sch, to_free, 1);
 }

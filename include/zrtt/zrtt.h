@@ -759,7 +759,7 @@ zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
  *
  * Return: the flow, or that of packets spoofed in its name, its weight up to date.
  */
-static inline struct zrtt_flow *
+static __always_inline struct zrtt_flow *
 zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
 	    u64 now_ns)
