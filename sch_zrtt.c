@@ -314,7 +314,6 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 		return NULL;
 
 	skb = zrtt_send_next(sch);
-	_bstats_update(&sch->bstats, qdisc_pkt_len(skb), zrtt_cb(skb)->segs);
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());
 	if (!qdisc_qlen(sch))

@@ -60,6 +60,12 @@ static __always_inline bool zrtt_returns(enum zrtt_lane lane)
 	return lane == ZRTT_LANE_RETURNING || lane == ZRTT_LANE_RETURNING_LARGE;
 }
 
+/* Is @lane one that few packets join: neither thin nor sparse nor bulk? */
+static __always_inline bool zrtt_is_rare(enum zrtt_lane lane)
+{
+	return lane == ZRTT_LANE_L4S || zrtt_returns(lane);
+}
+
 /* What a packet of @flow that joins a returning lane waits for. */
 static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
 			    const struct zrtt_flow *flow)
@@ -89,6 +95,8 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 		q->ahead_pkts += segs;
 		sch->q.qlen++;
 	}
+	if (unlikely(zrtt_is_rare(lane)))
+		q->rare_pkts += segs;
 	if (unlikely(lane == ZRTT_LANE_L4S))
 		q->l4s.backlog_pkts += segs;
 	__qdisc_enqueue_tail(skb, zrtt_lane_list(sch, lane));
@@ -224,35 +232,51 @@ static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 	return zrtt_older_lane(sch);
 }
 
-/* The lane that is served next. */
-static __always_inline enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
+/* The lane that is served next, ZRTT_LANES if that is not as simple as usual. If it is, nothing
+ * is in the lanes that few packets join.
+ */
+static __always_inline enum zrtt_lane zrtt_usual_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	if (likely(!q->ahead_pkts))
 		return ZRTT_LANE_BULK;
-	if (unlikely(zrtt_head(sch, ZRTT_LANE_RETURNING) || q->l4s.backlog_pkts ||
-		     zrtt_head(sch, ZRTT_LANE_RETURNING_LARGE) ||
-		     zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
-		return zrtt_choose_lane(sch);
+	if (unlikely(q->rare_pkts || zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
+		return ZRTT_LANES;
 	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
+}
+
+/* The lane that is served next. */
+static enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
+{
+	enum zrtt_lane lane = zrtt_usual_lane(sch);
+
+	return lane == ZRTT_LANES ? zrtt_choose_lane(sch) : lane;
 }
 
 /* Take the head of a lane, which is not empty. */
 static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_lane lane)
 {
-	struct sk_buff *skb = __qdisc_dequeue_head(zrtt_lane_list(sch, lane));
+	struct qdisc_skb_head *list = zrtt_lane_list(sch, lane);
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	u32 segs = zrtt_cb(skb)->segs;
+	struct sk_buff *skb = list->head;
+	u32 segs = zrtt_cb(skb)->segs, bytes = qdisc_pkt_len(skb);
 
+	list->head = skb->next;
+	if (!list->head)
+		list->tail = NULL;
+	list->qlen--;
+	skb_mark_not_on_list(skb);
 	q->vars.table.lanes[lane].out++;
 	if (lane != ZRTT_LANE_BULK) {
 		q->ahead_pkts -= segs;
 		sch->q.qlen--;
 	}
+	if (unlikely(zrtt_is_rare(lane)))
+		q->rare_pkts -= segs;
 	if (unlikely(lane == ZRTT_LANE_L4S))
 		q->l4s.backlog_pkts -= segs;
-	qdisc_qstats_backlog_dec(sch, skb);
+	sch->qstats.backlog -= bytes;
 	q->backlog_pkts -= segs;
 	q->memory -= skb->truesize;
 	return skb;
@@ -280,18 +304,18 @@ static bool zrtt_others_wait(struct Qdisc *sch)
 	return sch->q.head || q->l4s.backlog_pkts;
 }
 
-/* A sparse packet leaves for the link. */
+/* A sparse packet of @bytes leaves for the link; @l4s_waits: the low-latency lane has some. */
 static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
-					      const struct sk_buff *skb)
+					      const struct zrtt_skb_cb *cb, u32 bytes,
+					      bool l4s_waits)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u32 bytes = qdisc_pkt_len(skb);
+	u32 segs = cb->segs;
 
-	zrtt_lanes_left(&q->vars.lanes, lane, bytes, zrtt_others_wait(sch));
-	if (lane > ZRTT_LANE_L4S && unlikely(q->l4s.backlog_pkts))
+	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head || l4s_waits);
+	if (lane > ZRTT_LANE_L4S && l4s_waits)
 		zrtt_l4s_other_left(&q->vars.l4s, bytes);
-	q->sparse.pkts += cb->segs;
+	q->sparse.pkts += segs;
 	q->sparse.bytes += bytes;
 	if (unlikely(!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE)))
 		zrtt_sample(&q->sparse.delay_q8, zrtt_sojourn_us(cb));
@@ -337,42 +361,55 @@ static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
 	}
 }
 
-/* A packet leaves bulk for the link. */
-static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes)
+/* A packet of @bytes leaves bulk for the link. */
+static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes, bool l4s_waits)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	zrtt_bulk_left(&q->vars.lanes, bytes);
-	if (unlikely(q->l4s.backlog_pkts))
+	if (l4s_waits)
 		zrtt_l4s_other_left(&q->vars.l4s, bytes);
 }
 
 /* Take the head of a lane, which leaves for the link. */
-static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_lane lane)
+static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_lane lane,
+						 bool l4s_waits)
 {
-	struct sk_buff *skb = zrtt_pull(sch, lane);
+	struct sk_buff *skb = zrtt_head(sch, lane);
+	u32 segs = zrtt_cb(skb)->segs, bytes = qdisc_pkt_len(skb);
 
+	zrtt_pull(sch, lane);
+	_bstats_update(&sch->bstats, bytes, segs);
 	if (lane == ZRTT_LANE_BULK)
-		zrtt_count_bulk(sch, qdisc_pkt_len(skb));
+		zrtt_count_bulk(sch, bytes, l4s_waits);
 	else if (lane == ZRTT_LANE_L4S)
 		zrtt_count_l4s(sch, skb);
 	else
-		zrtt_count_sparse(sch, lane, skb);
+		zrtt_count_sparse(sch, lane, zrtt_cb(skb), bytes, l4s_waits);
 	return skb;
+}
+
+/* The same where it takes more to choose a lane. */
+static noinline struct sk_buff *zrtt_send_chosen(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	return zrtt_send(sch, zrtt_choose_lane(sch), q->l4s.backlog_pkts);
 }
 
 /* The same of the lane that is next. The usual ones are named, for the compiler. */
 static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_next_lane(sch);
-
-	if (lane == ZRTT_LANE_BULK)
-		return zrtt_send(sch, ZRTT_LANE_BULK);
-	if (lane == ZRTT_LANE_SPARSE)
-		return zrtt_send(sch, ZRTT_LANE_SPARSE);
-	if (lane == ZRTT_LANE_THIN)
-		return zrtt_send(sch, ZRTT_LANE_THIN);
-	return zrtt_send(sch, lane);
+	switch (zrtt_usual_lane(sch)) {
+	case ZRTT_LANE_BULK:
+		return zrtt_send(sch, ZRTT_LANE_BULK, false);
+	case ZRTT_LANE_SPARSE:
+		return zrtt_send(sch, ZRTT_LANE_SPARSE, false);
+	case ZRTT_LANE_THIN:
+		return zrtt_send(sch, ZRTT_LANE_THIN, false);
+	default:
+		return zrtt_send_chosen(sch);
+	}
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
@@ -567,6 +604,7 @@ static void zrtt_purge(struct Qdisc *sch)
 	q->backlog_pkts = 0;
 	q->memory = 0;
 	q->ahead_pkts = 0;
+	q->rare_pkts = 0;
 	q->l4s.backlog_pkts = 0;
 	for (lane = 0; lane < ZRTT_LANE_BULK; lane++)
 		__qdisc_reset_queue(&q->sparse.lanes[lane]);

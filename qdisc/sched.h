@@ -151,6 +151,7 @@ struct zrtt_hidden {
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
  * @ahead_pkts: those of them that are in a lane before bulk
+ * @rare_pkts: those of these that are neither in thin nor in sparse
  * @limit: most of them, at the link's present rate
  * @memory: bytes of memory that they take
  * @trim: a limit was lowered below that, packets are to be dropped
@@ -183,6 +184,7 @@ struct zrtt_sched_data {
 	u32 rnd;
 	u32 backlog_pkts;
 	u32 ahead_pkts;
+	u32 rare_pkts;
 	u32 limit;
 	u32 memory;
 	bool trim;
