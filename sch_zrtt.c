@@ -165,30 +165,29 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_arrival *pkt = &q->seen.pkt;
-	u32 rnd = zrtt_random(q);
+	u32 rnd = zrtt_random(q), bytes = qdisc_pkt_len(skb);
 	enum zrtt_verdict verdict;
 	struct zrtt_flow *flow;
 	enum zrtt_lane lane;
+	u64 now_ns;
 
 	if ((s32)(zrtt_moved(sch, q) - q->clock.until) >= 0 ||
 	    q->clock.jiffies != (u32)jiffies)
 		zrtt_enqueue_clock(sch);
+	now_ns = q->clock.ns;
 	q->stats.packets_in += segs;
 
 	zrtt_dissect(q, skb, segs);
-	if (unlikely(q->looks_closer))
-		zrtt_look_closer(q, skb, segs);
-	flow = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->clock.ns);
-	if (unlikely(flow->syn))
-		zrtt_time_handshake(q, skb, flow);
-	lane = unlikely(q->vars.table.groups) ?
-	       zrtt_lane_with_hosts(sch, flow, qdisc_pkt_len(skb)) :
-	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, qdisc_pkt_len(skb),
-			    q->clock.ns);
-	if (unlikely(flow->l4s))
-		lane = zrtt_l4s_lane(sch, flow, lane);
+	flow = likely(!q->looks_closer) ?
+	       zrtt_arrive_quick(&q->params, &q->vars, pkt, now_ns) : NULL;
+	if (likely(flow)) {
+		lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
+	} else {
+		flow = zrtt_arrive_closer(sch, skb, segs, rnd);
+		lane = q->seen.lane;
+	}
 	if (lane != ZRTT_LANE_BULK && unlikely(zrtt_may_wait(q, lane)))
-		lane = zrtt_admit(sch, skb, flow, lane, q->clock.ns);
+		lane = zrtt_admit(sch, skb, flow, lane, now_ns);
 	if (lane == ZRTT_LANE_SPARSE)
 		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_SPARSE, flow, segs);
 	if (lane == ZRTT_LANE_THIN)
@@ -198,7 +197,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	if (unlikely(zrtt_full(q, skb->truesize)))
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
-		zrtt_overflow(&q->params, &q->vars, &q->stats, q->clock.ns);
+		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
 	verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt, rnd);
 	if (unlikely(verdict != ZRTT_PASS)) {
 		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
@@ -213,7 +212,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 		zrtt_names_or_strip(q, skb, flow);
 
 	zrtt_idle_end(&q->vars);
-	zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, q->clock.ns);
+	zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, now_ns);
 	return NET_XMIT_SUCCESS;
 }
 
@@ -336,7 +335,7 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
 	q->looks_closer = q->params.line.kind == ZRTT_LINE_AHEAD || q->params.mark_mask ||
-			  q->vars.table.members;
+			  q->vars.table.members || q->params.l4s;
 	q->link = q->params.shaper;
 	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);

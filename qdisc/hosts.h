@@ -140,6 +140,7 @@ static void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *s
 	const struct zrtt_params *params = &q->params;
 	struct zrtt_arrival *pkt = &q->seen.pkt;
 
+	pkt->flow = zrtt_flow_known(&q->vars.table, pkt->tag);
 	pkt->host_bytes = pkt->bytes;
 	pkt->weight_q8 = ZRTT_WEIGHT_ONE;
 	pkt->host_weight = 1;
@@ -151,7 +152,7 @@ static void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *s
 		pkt->hosts[0] = ZRTT_TAG |
 				(skb->mark & params->fair_mask) >> params->fair_shift;
 	else if (params->fair != ZRTT_FAIR_FLOW &&
-		 !zrtt_member_known(&q->vars.table, pkt->tag))
+		 !zrtt_member_known(&q->vars.table, pkt->flow))
 		zrtt_hash_hosts(q, skb);
 }
 

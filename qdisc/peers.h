@@ -259,8 +259,8 @@ static noinline void zrtt_share_hosts(struct zrtt_sched_data *q)
 }
 
 /* The lane of a packet of a host's flow, which may have brought the host up to date. */
-static noinline enum zrtt_lane zrtt_lane_with_hosts(struct Qdisc *sch,
-						    const struct zrtt_flow *flow, u32 bytes)
+static enum zrtt_lane zrtt_lane_with_hosts(struct Qdisc *sch, const struct zrtt_flow *flow,
+					   u32 bytes)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 

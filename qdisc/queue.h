@@ -500,7 +500,7 @@ static enum zrtt_lane zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;
-	const struct zrtt_member *m = zrtt_flow_member(table, flow);
+	const struct zrtt_member *m = zrtt_own_member(table, flow);
 	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, m->due, bytes,
 						q->clock.ns);
 

@@ -26,6 +26,7 @@ static_assert(sizeof(struct zrtt_flow) == 64);
  * @pkt: for the algorithm
  * @conn: hash of its connection, if that is timed by timestamps, else 0
  * @way: its direction there
+ * @lane: where zrtt_arrive_closer() puts it
  */
 struct zrtt_dissected {
 	struct zrtt_packet p;
@@ -33,6 +34,7 @@ struct zrtt_dissected {
 	struct zrtt_arrival pkt;
 	u32 conn;
 	u8 way;
+	enum zrtt_lane lane;
 };
 
 /**
@@ -161,7 +163,7 @@ struct zrtt_hidden {
  * @sent: what left the queue
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
- * @looks_closer: zrtt_look_closer() is due for each packet
+ * @looks_closer: zrtt_arrive_closer() is due for each packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave

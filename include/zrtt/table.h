@@ -279,6 +279,13 @@ static inline struct zrtt_member *zrtt_flow_member(const struct zrtt_table *t,
 	return likely(t->members) ? &t->members[slot] : NULL;
 }
 
+/* The same of a flow in the slots of @t, where there are members. */
+static inline struct zrtt_member *zrtt_own_member(const struct zrtt_table *t,
+						  const struct zrtt_flow *f)
+{
+	return &t->members[f - t->slots];
+}
+
 /* Take @f out of the group of its host (@sign -1) or put it in (1); if it is a host, do so with
  * its part.
  */
@@ -408,14 +415,18 @@ static inline struct zrtt_flow *zrtt_flow_find(const struct zrtt_table *t, u32 t
 	return NULL;
 }
 
-/* Is @tag a flow of @t whose hosts are known? */
-static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
+/* The same, and quick if it is in the slot that is tried first. */
+static __always_inline struct zrtt_flow *zrtt_flow_known(const struct zrtt_table *t, u32 tag)
 {
-	const struct zrtt_flow *f = zrtt_flow_slot(t, tag);
+	struct zrtt_flow *f = zrtt_flow_slot(t, tag);
 
-	if (f->tag != tag)
-		f = zrtt_flow_find(t, tag);
-	return f && t->members[f - t->slots].tag == tag;
+	return f->tag == tag ? f : zrtt_flow_find(t, tag);
+}
+
+/* Is @f, or NULL, a flow in a slot of @t whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	return f && zrtt_own_member(t, f)->tag == f->tag;
 }
 
 /* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
@@ -542,11 +553,8 @@ zrtt_flow_fetch(struct zrtt_table *t, u32 tag, u32 epoch)
 static inline struct zrtt_flow *
 zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 {
-	struct zrtt_flow *f = zrtt_flow_slot(t, tag);
+	struct zrtt_flow *f = zrtt_flow_known(t, tag);
 
-	if (f->tag == tag)
-		return f;
-	f = zrtt_flow_find(t, tag);
 	if (!f && unlikely(t->from))
 		f = zrtt_flow_fetch(t, tag, epoch);
 	return f ? f : zrtt_flow_add(t, tag, epoch, rnd);

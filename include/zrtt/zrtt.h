@@ -183,6 +183,7 @@ struct zrtt_stats {
 /**
  * struct zrtt_arrival - what the algorithm needs to know of a packet
  * @tag: hash of its flow, never 0
+ * @flow: where there are members, its flow if zrtt_flow_known() found it, else NULL
  * @bytes: its length, divided by its weight
  * @host_bytes: the same for its host, where there are hosts
  * @hosts: tags of its hosts, source or the only one first; 0 = none, or known already
@@ -203,6 +204,7 @@ struct zrtt_stats {
  */
 struct zrtt_arrival {
 	u32 tag;
+	struct zrtt_flow *flow;
 	u32 bytes;
 	u32 host_bytes;
 	u32 hosts[ZRTT_HOST_ENDS];
@@ -561,7 +563,7 @@ static noinline __maybe_unused u32 zrtt_weight_of_member(const struct zrtt_param
 {
 	struct zrtt_law law = vars->law;
 
-	zrtt_member_law(vars, zrtt_flow_member(&vars->table, f), &law);
+	zrtt_member_law(vars, zrtt_own_member(&vars->table, f), &law);
 	return zrtt_weight(&params->law, &law, f);
 }
 
@@ -587,7 +589,7 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
 	zrtt_flow_update(&vars->table, f, epoch);
 	if (members) {
-		m = zrtt_flow_member(&vars->table, f);
+		m = zrtt_own_member(&vars->table, f);
 		of_flow = of_mean = vars->law;
 		if (vars->table.groups)
 			zrtt_host_refresh(&vars->hosts, m, f, epoch);
@@ -684,7 +686,7 @@ static inline struct zrtt_member *
 zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
 	  const struct zrtt_flow *owner, const struct zrtt_arrival *pkt, u32 epoch, u32 rnd)
 {
-	struct zrtt_member *m = zrtt_flow_member(&vars->table, f);
+	struct zrtt_member *m = zrtt_own_member(&vars->table, f);
 	const u32 *tags = pkt->hosts;
 
 	m->weight_q8 = pkt->weight_q8;
@@ -692,7 +694,7 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 	if (!vars->table.groups)
 		return m;
 	if (f != owner && !tags[0])
-		tags = zrtt_flow_member(&vars->table, owner)->hosts;
+		tags = zrtt_own_member(&vars->table, owner)->hosts;
 	if (zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, epoch, rnd))
 		zrtt_reweigh(params, vars, f);
 	return m;
@@ -720,7 +722,10 @@ zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	struct zrtt_flow *f, *owner;
 	bool stale;
 
-	owner = f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
+	f = members ? pkt->flow : NULL;
+	if (!f)
+		f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
+	owner = f;
 	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
 		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
 	if (members)
@@ -749,6 +754,55 @@ zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
 }
 
 /**
+ * zrtt_arrive_quick() - zrtt_arrive() for most packets
+ * @params: parameters
+ * @vars: state
+ * @pkt: the packet
+ * @now_ns: clock
+ *
+ * There are to be neither members nor a low-latency lane. Most packets are then of a flow that
+ * is known and times nothing, are in sequence, and have no RTT.
+ *
+ * Return: the flow, or NULL if this packet is none of these: then nothing happened.
+ */
+static __always_inline struct zrtt_flow *
+zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
+		  const struct zrtt_arrival *pkt, u64 now_ns)
+{
+	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
+	u32 epoch = zrtt_epoch(now_ns);
+
+	if (unlikely(!f || pkt->rtt_info || f->seq != pkt->seq_high || f->syn || f->l4s))
+		return NULL;
+	f->seq_known = 1;
+	if (unlikely(zrtt_flow_update_due(&vars->table, f, epoch)))
+		zrtt_refresh(params, vars, f, epoch);
+	f->bytes += pkt->bytes;
+	return f;
+}
+
+/**
+ * zrtt_arrive_any() - zrtt_arrive() for all packets
+ * @params: parameters
+ * @vars: state
+ * @stats: counters
+ * @pkt: the packet
+ * @rnd: random number
+ * @now_ns: clock
+ *
+ * Return: see zrtt_arrive().
+ */
+static inline struct zrtt_flow *
+zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
+		struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
+		u64 now_ns)
+{
+	return unlikely(vars->table.members) ?
+	       zrtt_arrive_of_host(params, vars, stats, pkt, rnd, now_ns) :
+	       zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, false);
+}
+
+/**
  * zrtt_arrive() - account a packet to its flow
  * @params: parameters
  * @vars: state
@@ -759,14 +813,16 @@ zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
  *
  * Return: the flow, or that of packets spoofed in its name, its weight up to date.
  */
-static __always_inline struct zrtt_flow *
+static inline struct zrtt_flow *
 zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
 	    u64 now_ns)
 {
-	return unlikely(vars->table.members) ?
-	       zrtt_arrive_of_host(params, vars, stats, pkt, rnd, now_ns) :
-	       zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, false);
+	struct zrtt_flow *f = NULL;
+
+	if (!vars->table.members && !params->l4s)
+		f = zrtt_arrive_quick(params, vars, pkt, now_ns);
+	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns);
 }
 
 /**
