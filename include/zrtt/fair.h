@@ -257,8 +257,8 @@ static inline u32 zrtt_group_share(const struct zrtt_group *g)
 }
 
 /* zrtt_flow_update() of a host that may have flows in other queues: its rate is that of all. */
-static inline void zrtt_host_update(struct zrtt_hosts *hosts, struct zrtt_flow *h,
-				    struct zrtt_part *part, struct zrtt_group *g, u32 epoch)
+static inline s32 zrtt_host_update(struct zrtt_hosts *hosts, struct zrtt_flow *h,
+				   struct zrtt_part *part, struct zrtt_group *g, u32 epoch)
 {
 	u32 epochs = epoch - h->epoch;
 	u64 rate;
@@ -274,7 +274,7 @@ static inline void zrtt_host_update(struct zrtt_hosts *hosts, struct zrtt_flow *
 	part->ahead = g->ahead / epochs;
 	part->share_q8 = zrtt_group_share(g);
 	h->rate = rate < ~0U ? (u32)rate : ~0U;
-	zrtt_flow_settle(&hosts->table, h, epochs, epoch);
+	return zrtt_flow_settle(&hosts->table, h, epochs, epoch);
 }
 
 /* The host of @m at @end is to be spoken of, if it was not in this epoch. */
@@ -331,6 +331,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	struct zrtt_part *part = zrtt_host_part(hosts, m->slots[m->end]);
 	struct zrtt_flow *h = zrtt_member_host(hosts, m);
 	u32 epochs = epoch - h->epoch;
+	s32 log_rate;
 
 	h->hit |= f->hit;
 	zrtt_host_note(hosts, m, !m->end, epoch);
@@ -339,12 +340,12 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	zrtt_table_expire(&hosts->table, epoch, ZRTT_EXPIRE_UPDATE);
 	if (part) {
 		part->weight = m->host_weight;
-		zrtt_host_update(hosts, h, part, g, epoch);
+		log_rate = zrtt_host_update(hosts, h, part, g, epoch);
 	} else {
-		zrtt_flow_update(&hosts->table, h, epoch);
+		log_rate = zrtt_flow_update(&hosts->table, h, epoch);
 	}
 	if (!part || !part->generation)
-		zrtt_penalise(&hosts->law, h, epochs);
+		zrtt_penalise_at(&hosts->law, h, log_rate, epochs);
 	g->ahead = 0;
 	zrtt_host_note(hosts, m, m->end, epoch);
 }

@@ -62,7 +62,7 @@ static inline s32 zrtt_log2(u64 x)
 
 	if (!x)
 		return 0;
-	exponent = 63 - __builtin_clzll(x);
+	exponent = 63 ^ __builtin_clzll(x);
 	frac = (u32)((x << (63 - exponent)) >> (63 - ZRTT_Q16)) &
 	       (ZRTT_Q16_ONE - 1);
 	return (s32)((exponent << ZRTT_Q16) +

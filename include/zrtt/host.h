@@ -216,13 +216,15 @@ static inline void zrtt_member_join(struct zrtt_group *groups, struct zrtt_membe
 	m->log_rate = log_rate;
 }
 
-/* Take a host out of the sums (@sign -1), or put it in (1). */
+/* Take a host out of the sums (@sign -1), or put it in (1). @log_rate is log2 of its rate if it
+ * counts.
+ */
 static inline void zrtt_part_count(struct zrtt_parts *sums, struct zrtt_part *part,
-				   const struct zrtt_flow *h, s32 sign)
+				   const struct zrtt_flow *h, s32 log_rate, s32 sign)
 {
 	if (sign > 0) {
 		part->held_q8 = h->counts ? part->share_q8 : 0;
-		part->log_rate = zrtt_log2(h->rate);
+		part->log_rate = log_rate;
 		part->other_rate = part->held_q8 ? 0 : part->rate;
 		part->held_weight = part->weight;
 	}

@@ -316,7 +316,8 @@ static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
  * No closed form: ZRTT_PADHYE_STEPS bisections on log2(P_i).
  * Return: log2 of the weight, Q16; P_i saturates at 1.
  */
-static inline s32 zrtt_padhye_log_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
+static noinline __maybe_unused s32
+zrtt_padhye_log_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
 {
 	s32 log_p = zrtt_log2(p_q30) - (ZRTT_P_SHIFT << ZRTT_Q16);
 	s32 low = ZRTT_PADHYE_LOG_MIN, high = 0;
@@ -368,18 +369,19 @@ static inline u32 zrtt_weight_pack(s32 log)
 }
 
 /**
- * zrtt_weight() - P_i / P_b of a flow, of the low-latency lane its square root
+ * zrtt_weight_at() - P_i / P_b of a flow, of the low-latency lane its square root
  * @params: parameters
  * @law: state of the last tick
  * @f: flow, just updated
+ * @log_rate: log2 of its rate, Q16
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
  * share. A new flow has no P_i above P_b in mode zrtt: its first packets are not more than others
  * leave, whatever its RTT is. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
-static inline u32 zrtt_weight(const struct zrtt_law_params *params,
-			      const struct zrtt_law *law,
-			      const struct zrtt_flow *f)
+static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
+				 const struct zrtt_law *law,
+				 const struct zrtt_flow *f, s32 log_rate)
 {
 	s32 log_weight = 0;
 
@@ -394,13 +396,21 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 	}
 	if (params->feedback && f->rate && law->log_due)
 		log_weight += (s32)params->feedback *
-			      (zrtt_log2(f->rate) - law->log_due);
+			      (log_rate - law->log_due);
 	if (params->tuned)
 		log_weight += law->log_norm + f->penalty_q16;
 	if (params->tuned && !f->rate && log_weight > 0)
 		log_weight = 0;
 	log_weight = zrtt_clamp_between(log_weight, ZRTT_WEIGHT_LOG_MIN, ZRTT_WEIGHT_LOG_MAX);
 	return zrtt_weight_pack(f->l4s ? log_weight / 2 : log_weight);
+}
+
+/* The same, for whom does not have that. */
+static inline u32 zrtt_weight(const struct zrtt_law_params *params,
+			      const struct zrtt_law *law,
+			      const struct zrtt_flow *f)
+{
+	return zrtt_weight_at(params, law, f, zrtt_log2(f->rate));
 }
 
 /* Is P_i low enough to mark? A mark_max of 1 never drops. */
@@ -456,9 +466,10 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
 }
 
 /**
- * zrtt_penalise() - raise or lower a flow's penalty
+ * zrtt_penalise_at() - raise or lower a flow's penalty
  * @law: state
  * @f: flow, just updated
+ * @log_rate: log2 of its rate, Q16
  * @epochs: since its update before, 1 or more
  *
  * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
@@ -466,7 +477,8 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
  * a flow that does not count: who is not scalable is held below its due by these, and known by
  * them once it has that.
  */
-static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
+static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow *f,
+				    s32 log_rate, u32 epochs)
 {
 	s64 step_q16;
 
@@ -474,13 +486,19 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 		return;
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
-	step_q16 = zrtt_clamp_log(zrtt_log2(f->rate) - law->log_due, ZRTT_Q16_ONE);
+	step_q16 = zrtt_clamp_log(log_rate - law->log_due, ZRTT_Q16_ONE);
 	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : zrtt_own_gain(law, f)) * epochs) >>
 		   ZRTT_Q16;
 	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,
 					    ZRTT_PENALTY_MAX);
+}
+
+/* The same, for whom does not have that. */
+static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
+{
+	zrtt_penalise_at(law, f, zrtt_log2(f->rate), epochs);
 }
 
 /* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be

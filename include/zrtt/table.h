@@ -287,15 +287,15 @@ static inline struct zrtt_member *zrtt_own_member(const struct zrtt_table *t,
 }
 
 /* Take @f out of the group of its host (@sign -1) or put it in (1); if it is a host, do so with
- * its part.
+ * its part. @log_rate is log2 of its rate if it counts.
  */
 static noinline __maybe_unused void
-zrtt_flow_count_member(struct zrtt_table *t, const struct zrtt_flow *f, s32 sign)
+zrtt_flow_count_member(struct zrtt_table *t, const struct zrtt_flow *f, s32 log_rate, s32 sign)
 {
 	struct zrtt_member *m;
 
 	if (t->of_hosts) {
-		zrtt_part_count(&t->parts_sums, &t->parts[f - t->slots], f, sign);
+		zrtt_part_count(&t->parts_sums, &t->parts[f - t->slots], f, log_rate, sign);
 		return;
 	}
 	m = zrtt_flow_member(t, f);
@@ -304,32 +304,40 @@ zrtt_flow_count_member(struct zrtt_table *t, const struct zrtt_flow *f, s32 sign
 	if (sign < 0)
 		zrtt_member_leave(t->groups, m);
 	else
-		zrtt_member_join(t->groups, m, f->counts ? zrtt_log2(f->rate) : 0);
+		zrtt_member_join(t->groups, m, f->counts ? log_rate : 0);
 }
 
-/* Take @f out of the sums (@sign -1) or put it in (1). */
-static inline void zrtt_flow_count(struct zrtt_table *t, struct zrtt_flow *f,
+/* Take @f out of the sums (@sign -1) or put it in (1). @log_rate is log2 of its rate if it
+ * counts.
+ */
+static inline void zrtt_flow_count(struct zrtt_table *t, const struct zrtt_flow *f, s32 log_rate,
 				   s32 sign)
 {
 	t->live += sign;
 	t->by_source[f->source] += sign;
 	t->sum_rtt_us += (s64)sign * f->rtt_us;
 	if (unlikely(t->members))
-		zrtt_flow_count_member(t, f, sign);
+		zrtt_flow_count_member(t, f, log_rate, sign);
 	if (!f->counts) {
 		t->other_rate += (s64)sign * f->rate;
 		return;
 	}
 	t->counted += sign;
 	t->sum_rate += (s64)sign * f->rate;
-	t->sum_log_rate += sign * zrtt_log2(f->rate);
+	t->sum_log_rate += sign * log_rate;
+}
+
+/* Take @f out of the sums. */
+static inline void zrtt_flow_discount(struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	zrtt_flow_count(t, f, f->counts ? zrtt_log2(f->rate) : 0, -1);
 }
 
 /* Retire a flow of @t whose slot is in @place, @t or @t->from. */
 static inline void zrtt_flow_retire_from(struct zrtt_table *t, struct zrtt_table *place,
 					 struct zrtt_flow *f)
 {
-	zrtt_flow_count(t, f, -1);
+	zrtt_flow_discount(t, f);
 	zrtt_list_del(place, f);
 	f->live = 0;
 }
@@ -339,10 +347,10 @@ static inline void zrtt_flow_retire(struct zrtt_table *t, struct zrtt_flow *f)
 	zrtt_flow_retire_from(t, t, f);
 }
 
-static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f)
+static inline void zrtt_flow_enlist(struct zrtt_table *t, struct zrtt_flow *f, s32 log_rate)
 {
 	f->live = 1;
-	zrtt_flow_count(t, f, 1);
+	zrtt_flow_count(t, f, log_rate, 1);
 	zrtt_list_add(t, f);
 }
 
@@ -605,7 +613,7 @@ static inline void zrtt_flow_move_live(struct zrtt_table *t, struct zrtt_flow *f
 		zrtt_flow_copy(t, copy, f);
 		zrtt_list_add_oldest(t, copy);
 	} else {
-		zrtt_flow_count(t, f, -1);
+		zrtt_flow_discount(t, f);
 		if (epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
 			t->evicted++;
 	}
@@ -735,16 +743,18 @@ static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *
 	zrtt_flow_fade(f, t->rtt_avg_us, epoch);
 }
 
-/* The second one, @epochs after the update before. */
-static inline void zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u32 epochs,
-				    u32 epoch)
+/* The second one, @epochs after the update before. Return: see there. */
+static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u32 epochs,
+				   u32 epoch)
 {
 	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
+	s32 log_rate = zrtt_log2(f->rate);
 
 	f->counts = zrtt_flow_counts(t, f);
 	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)
 		f->hit = 0;
-	zrtt_flow_enlist(t, f);
+	zrtt_flow_enlist(t, f, log_rate);
+	return log_rate;
 }
 
 /**
@@ -755,15 +765,17 @@ static inline void zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u
  *
  * To be called when zrtt_flow_update_due(), and when an RTT became known.
  * A flow that was silent for more than 2 s starts anew, but for its RTT.
+ *
+ * Return: log2 of its rate, Q16, 0 if that is 0.
  */
-static inline void zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
+static inline s32 zrtt_flow_update(struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
 
 	if (f->live)
 		zrtt_flow_retire(t, f);
 	zrtt_flow_fold(t, f, epoch);
-	zrtt_flow_settle(t, f, epochs, epoch);
+	return zrtt_flow_settle(t, f, epochs, epoch);
 }
 
 #endif

@@ -585,9 +585,10 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	const struct zrtt_law *own = &vars->law, *mean = &vars->law;
 	struct zrtt_law of_flow, of_mean;
 	struct zrtt_member *m;
+	s32 log_rate;
 
 	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
-	zrtt_flow_update(&vars->table, f, epoch);
+	log_rate = zrtt_flow_update(&vars->table, f, epoch);
 	if (members) {
 		m = zrtt_own_member(&vars->table, f);
 		of_flow = of_mean = vars->law;
@@ -598,11 +599,11 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		mean = &of_mean;
 	}
 	if (epochs && params->law.tuned)
-		zrtt_penalise(mean, f, epochs);
+		zrtt_penalise_at(mean, f, log_rate, epochs);
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
 			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
-	f->weight = zrtt_weight(&params->law, own, f);
+	f->weight = zrtt_weight_at(&params->law, own, f, log_rate);
 }
 
 static noinline __maybe_unused void

@@ -163,7 +163,7 @@ void model_flows(const u32 *rtt_us, const u32 *rate, u32 n)
 			.rtt_us = rtt_us[i], .rate = rate[i], .counts = 1,
 			.threshold_q30 = ZRTT_P_ONE,
 		};
-		zrtt_flow_enlist(&table, &slots[i]);
+		zrtt_flow_enlist(&table, &slots[i], zrtt_log2(rate[i]));
 	}
 }
 

@@ -317,7 +317,7 @@ static void tick_over(struct zrtt_law *law, const u32 *rates, u32 n, u32 p_q30)
 	for (i = 0; i < n; i++) {
 		struct zrtt_flow f = mature_flow(rates[i]);
 
-		zrtt_flow_count(&t, &f, 1);
+		zrtt_flow_count(&t, &f, zrtt_log2(f.rate), 1);
 	}
 	sums = zrtt_table_sums(&t);
 	zrtt_law_tick(&params, law, &sums, p_q30, p_q30, 0);
