@@ -179,7 +179,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 
 	zrtt_dissect(q, skb, segs);
 	flow = likely(!q->looks_closer) ?
-	       zrtt_arrive_quick(&q->params, &q->vars, pkt, now_ns) : NULL;
+	       zrtt_arrive_quick(&q->params, &q->vars, pkt, now_ns, false) : NULL;
 	if (likely(flow)) {
 		lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
 	} else {
@@ -334,8 +334,7 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->wanted.quic = q->params.quic;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
-	q->looks_closer = q->params.line.kind == ZRTT_LINE_AHEAD || q->params.mark_mask ||
-			  q->vars.table.members || q->params.l4s;
+	q->looks_closer = zrtt_asks_more(q) || q->vars.table.members;
 	q->link = q->params.shaper;
 	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);

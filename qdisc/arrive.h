@@ -14,13 +14,44 @@
 #include "queue.h"
 #include "peers.h"
 
-/* zrtt_arrive_closer(), with members or without. */
-static __always_inline struct zrtt_flow *
-zrtt_arrive_closer_either(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd,
-			  bool members)
+/* Does each packet take more than its arrival? Few parameters ask for that. */
+static bool zrtt_asks_more(const struct zrtt_sched_data *q)
+{
+	return q->params.line.kind == ZRTT_LINE_AHEAD || q->params.mark_mask || q->params.l4s;
+}
+
+/* The lane of a packet of @flow, which has a host or a weight. */
+static __always_inline enum zrtt_lane zrtt_lane_of_member(struct Qdisc *sch, u32 bytes,
+							  const struct zrtt_flow *flow)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_arrival *pkt = &q->seen.pkt;
+
+	return q->vars.table.groups ? zrtt_host_lane(sch, flow, bytes) :
+	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, q->clock.ns);
+}
+
+/* zrtt_arrive_quick() with members, and the packet's lane. It calls nothing, and so need not save
+ * registers.
+ */
+static noinline struct zrtt_flow *zrtt_arrive_member(struct Qdisc *sch, const struct sk_buff *skb)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_flow *flow;
+
+	zrtt_dissect_member(q, skb);
+	if (unlikely(zrtt_asks_more(q) || q->vars.hosts.news))
+		return NULL;
+	flow = zrtt_arrive_quick(&q->params, &q->vars, &q->seen.pkt, q->clock.ns, true);
+	if (likely(flow))
+		q->seen.lane = zrtt_lane_of_member(sch, qdisc_pkt_len(skb), flow);
+	return flow;
+}
+
+/* zrtt_arrive() and the packet's lane, with members or without. */
+static __always_inline struct zrtt_flow *
+zrtt_arrive_slow_either(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd, bool members)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
 	u32 bytes = qdisc_pkt_len(skb);
 	u64 now_ns = q->clock.ns;
 	struct zrtt_flow *flow;
@@ -31,27 +62,29 @@ zrtt_arrive_closer_either(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 
 	if (unlikely(q->params.mark_mask))
 		zrtt_note_mark(q, skb);
 	if (members)
-		zrtt_dissect_host(q, skb);
-	flow = zrtt_arrive_either(&q->params, &q->vars, &q->stats, pkt, rnd, now_ns, members);
+		zrtt_dissect_hosts(q, skb);
+	flow = zrtt_arrive_either(&q->params, &q->vars, &q->stats, &q->seen.pkt, rnd, now_ns,
+				  members);
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, skb, flow);
-	lane = members && q->vars.table.groups ?
-	       zrtt_lane_with_hosts(sch, flow, bytes) :
+	if (members && unlikely(q->vars.hosts.news))
+		zrtt_share_hosts(q);
+	lane = members ? zrtt_lane_of_member(sch, bytes, flow) :
 	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
 	q->seen.lane = unlikely(flow->l4s) ? zrtt_l4s_lane(sch, flow, lane) : lane;
 	return flow;
 }
 
 static noinline struct zrtt_flow *
-zrtt_arrive_of_member(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
+zrtt_arrive_member_slow(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
 {
-	return zrtt_arrive_closer_either(sch, skb, segs, rnd, true);
+	return zrtt_arrive_slow_either(sch, skb, segs, rnd, true);
 }
 
 static noinline struct zrtt_flow *
-zrtt_arrive_of_none(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
+zrtt_arrive_slow(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
 {
-	return zrtt_arrive_closer_either(sch, skb, segs, rnd, false);
+	return zrtt_arrive_slow_either(sch, skb, segs, rnd, false);
 }
 
 /**
@@ -63,13 +96,14 @@ zrtt_arrive_of_none(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
  *
  * Return: its flow; its lane is in struct zrtt_dissected.
  */
-static struct zrtt_flow *zrtt_arrive_closer(struct Qdisc *sch, struct sk_buff *skb, u32 segs,
-					    u32 rnd)
+static __always_inline struct zrtt_flow *
+zrtt_arrive_closer(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	return q->vars.table.members ? zrtt_arrive_of_member(sch, skb, segs, rnd) :
-				       zrtt_arrive_of_none(sch, skb, segs, rnd);
+	if (!q->vars.table.members)
+		return zrtt_arrive_slow(sch, skb, segs, rnd);
+	return zrtt_arrive_member(sch, skb) ?: zrtt_arrive_member_slow(sch, skb, segs, rnd);
 }
 
 #endif

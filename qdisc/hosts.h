@@ -131,16 +131,12 @@ static void zrtt_weigh(struct zrtt_sched_data *q, const struct sk_buff *skb)
 	pkt->bytes = zrtt_weighed(pkt->bytes, pkt->weight_q8);
 }
 
-/* What hosts and weights need to know of the packet that zrtt_dissect() read. A mark may
- * change while the flow goes on, addresses do not: those of a flow that is known are not
- * looked at again.
- */
-static void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *skb)
+/* What hosts and weights need to know of the packet that zrtt_dissect() read, but addresses. */
+static void zrtt_dissect_member(struct zrtt_sched_data *q, const struct sk_buff *skb)
 {
 	const struct zrtt_params *params = &q->params;
 	struct zrtt_arrival *pkt = &q->seen.pkt;
 
-	pkt->flow = zrtt_flow_known(&q->vars.table, pkt->tag);
 	pkt->host_bytes = pkt->bytes;
 	pkt->weight_q8 = ZRTT_WEIGHT_ONE;
 	pkt->host_weight = 1;
@@ -151,8 +147,17 @@ static void zrtt_dissect_host(struct zrtt_sched_data *q, const struct sk_buff *s
 	if (params->fair == ZRTT_FAIR_MARK)
 		pkt->hosts[0] = ZRTT_TAG |
 				(skb->mark & params->fair_mask) >> params->fair_shift;
-	else if (params->fair != ZRTT_FAIR_FLOW &&
-		 !zrtt_member_known(&q->vars.table, pkt->flow))
+}
+
+/* The hosts of its addresses. A mark may change while the flow goes on, addresses do not: those
+ * of a flow that is known are not looked at again.
+ */
+static void zrtt_dissect_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	u32 fair = q->params.fair;
+
+	if (fair != ZRTT_FAIR_MARK && fair != ZRTT_FAIR_FLOW &&
+	    !zrtt_member_known(&q->vars.table, q->seen.pkt.tag))
 		zrtt_hash_hosts(q, skb);
 }
 

@@ -258,15 +258,4 @@ static noinline void zrtt_share_hosts(struct zrtt_sched_data *q)
 	spin_unlock(&shared->hosts_lock);
 }
 
-/* The lane of a packet of a host's flow, which may have brought the host up to date. */
-static enum zrtt_lane zrtt_lane_with_hosts(struct Qdisc *sch, const struct zrtt_flow *flow,
-					   u32 bytes)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	if (unlikely(q->vars.hosts.news))
-		zrtt_share_hosts(q);
-	return zrtt_host_lane(sch, flow, bytes);
-}
-
 #endif

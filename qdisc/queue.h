@@ -495,8 +495,8 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 /* The lane of a packet of a host's flow: one that goes ahead is to be within the host's due
  * share, too.
  */
-static enum zrtt_lane zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
-				     u32 bytes)
+static __always_inline enum zrtt_lane
+zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;

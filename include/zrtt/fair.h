@@ -148,6 +148,20 @@ static inline bool zrtt_host_stands(const struct zrtt_hosts *hosts, const struct
 	return !m->hosts[end] || hosts->table.slots[m->slots[end]].tag == m->hosts[end];
 }
 
+/* Is @m that of the flow @tag, whose hosts are @tags, 0 = none or the same as before? */
+static inline bool zrtt_member_is(const struct zrtt_member *m, u32 tag, const u32 *tags)
+{
+	return m->tag == tag && (!tags[0] || tags[0] == m->hosts[0]);
+}
+
+/* The same, and are the hosts where they were? */
+static inline bool zrtt_hosts_met(const struct zrtt_hosts *hosts, const struct zrtt_member *m,
+				  u32 tag, const u32 *tags)
+{
+	return zrtt_member_is(m, tag, tags) && zrtt_host_stands(hosts, m, 0) &&
+	       zrtt_host_stands(hosts, m, 1);
+}
+
 /* zrtt_hosts_meet() of a flow that is not @known, or one whose host has lost its slot. */
 static noinline __maybe_unused void
 zrtt_hosts_find(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag, const u32 *tags,
@@ -189,9 +203,9 @@ zrtt_hosts_find(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag, const 
 static inline bool zrtt_hosts_meet(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag,
 				   const u32 *tags, u32 epoch, u32 rnd)
 {
-	bool known = m->tag == tag && (!tags[0] || tags[0] == m->hosts[0]);
+	bool known = zrtt_member_is(m, tag, tags);
 
-	if (likely(known && zrtt_host_stands(hosts, m, 0) && zrtt_host_stands(hosts, m, 1)))
+	if (likely(zrtt_hosts_met(hosts, m, tag, tags)))
 		return false;
 	zrtt_hosts_find(hosts, m, tag, tags, known, epoch, rnd);
 	return !known;

@@ -431,9 +431,11 @@ static __always_inline struct zrtt_flow *zrtt_flow_known(const struct zrtt_table
 	return f->tag == tag ? f : zrtt_flow_find(t, tag);
 }
 
-/* Is @f, or NULL, a flow in a slot of @t whose hosts are known? */
-static inline bool zrtt_member_known(const struct zrtt_table *t, const struct zrtt_flow *f)
+/* Is @tag a flow of @t whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
 {
+	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
+
 	return f && zrtt_own_member(t, f)->tag == f->tag;
 }
 

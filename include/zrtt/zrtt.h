@@ -183,7 +183,6 @@ struct zrtt_stats {
 /**
  * struct zrtt_arrival - what the algorithm needs to know of a packet
  * @tag: hash of its flow, never 0
- * @flow: where there are members, its flow if zrtt_flow_known() found it, else NULL
  * @bytes: its length, divided by its weight
  * @host_bytes: the same for its host, where there are hosts
  * @hosts: tags of its hosts, source or the only one first; 0 = none, or known already
@@ -204,7 +203,6 @@ struct zrtt_stats {
  */
 struct zrtt_arrival {
 	u32 tag;
-	struct zrtt_flow *flow;
 	u32 bytes;
 	u32 host_bytes;
 	u32 hosts[ZRTT_HOST_ENDS];
@@ -682,6 +680,13 @@ zrtt_flow_spoofed(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch,
 	return spoofed;
 }
 
+/* What the packet weighs, and its host's share of that, is said by each packet. */
+static inline void zrtt_member_weigh(struct zrtt_member *m, const struct zrtt_arrival *pkt)
+{
+	m->weight_q8 = pkt->weight_q8;
+	m->host_weight = pkt->host_weight;
+}
+
 /* A packet arrived of @f, or spoofed in the name of @owner: whose is it? Return: @f's member. */
 static inline struct zrtt_member *
 zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
@@ -690,8 +695,7 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 	struct zrtt_member *m = zrtt_own_member(&vars->table, f);
 	const u32 *tags = pkt->hosts;
 
-	m->weight_q8 = pkt->weight_q8;
-	m->host_weight = pkt->host_weight;
+	zrtt_member_weigh(m, pkt);
 	if (!vars->table.groups)
 		return m;
 	if (f != owner && !tags[0])
@@ -723,10 +727,7 @@ zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	struct zrtt_flow *f, *owner;
 	bool stale;
 
-	f = members ? pkt->flow : NULL;
-	if (!f)
-		f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
-	owner = f;
+	owner = f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
 	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
 		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
 	if (members)
@@ -760,25 +761,38 @@ zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @vars: state
  * @pkt: the packet
  * @now_ns: clock
+ * @members: whether there are any; of a constant, what is not needed costs nothing
  *
- * There are to be neither members nor a low-latency lane. Most packets are then of a flow that
- * is known and times nothing, are in sequence, and have no RTT.
+ * There is to be no low-latency lane. Most packets are then of a flow that is known and times
+ * nothing, are in sequence, and have no RTT; where there are members, it is not to be updated.
  *
  * Return: the flow, or NULL if this packet is none of these: then nothing happened.
  */
 static __always_inline struct zrtt_flow *
 zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
-		  const struct zrtt_arrival *pkt, u64 now_ns)
+		  const struct zrtt_arrival *pkt, u64 now_ns, bool members)
 {
 	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
+	bool groups = members && vars->table.groups, stale;
 	u32 epoch = zrtt_epoch(now_ns);
+	struct zrtt_member *m = NULL;
 
 	if (unlikely(!f || pkt->rtt_info || f->seq != pkt->seq_high || f->syn || f->l4s))
 		return NULL;
+	stale = zrtt_flow_update_due(&vars->table, f, epoch);
+	if (members) {
+		m = zrtt_own_member(&vars->table, f);
+		if (unlikely(stale || (groups && !zrtt_hosts_met(&vars->hosts, m, f->tag,
+								 pkt->hosts))))
+			return NULL;
+		zrtt_member_weigh(m, pkt);
+	}
 	f->seq_known = 1;
-	if (unlikely(zrtt_flow_update_due(&vars->table, f, epoch)))
+	if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
 	f->bytes += pkt->bytes;
+	if (groups)
+		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
 	return f;
 }
 
@@ -821,8 +835,8 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 {
 	struct zrtt_flow *f = NULL;
 
-	if (!vars->table.members && !params->l4s)
-		f = zrtt_arrive_quick(params, vars, pkt, now_ns);
+	if (!params->l4s)
+		f = zrtt_arrive_quick(params, vars, pkt, now_ns, vars->table.members);
 	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns);
 }
 

@@ -119,13 +119,11 @@ static u32 host_tag(u32 i)
 static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	struct zrtt_table *t = &q->vars.table;
-	struct zrtt_arrival one = *pkt;
 	struct zrtt_flow *f, *h = NULL;
 	struct zrtt_member *m;
 	u32 bytes = 0;
 
-	one.flow = zrtt_flow_known(t, pkt->tag);
-	f = zrtt_arrive(&q->params, &q->vars, &q->stats, &one, rnd, q->now_ns);
+	f = zrtt_arrive(&q->params, &q->vars, &q->stats, pkt, rnd, q->now_ns);
 	expect(weight_in_range(f->weight), "weight out of range");
 	if (t->groups) {
 		m = zrtt_flow_member(t, f);
@@ -172,7 +170,7 @@ static void send(struct queue *q, struct draw *d)
 	};
 
 	if (what & 0x80 || !q->vars.table.groups ||
-	    !zrtt_member_known(&q->vars.table, zrtt_flow_known(&q->vars.table, pkt.tag))) {
+	    !zrtt_member_known(&q->vars.table, pkt.tag)) {
 		pkt.hosts[0] = host_tag(1 + draw_index(d, HOSTS));
 		pkt.hosts[1] = q->params.fair == ZRTT_FAIR_DUALHOST ?
 			       host_tag(draw_index(d, HOSTS + 1)) : 0;
