@@ -359,7 +359,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 		log_rate = zrtt_flow_update(&hosts->table, h, epoch);
 	}
 	if (!part || !part->generation)
-		zrtt_penalise_at(&hosts->law, h, log_rate, epochs);
+		zrtt_penalise_at(&hosts->law, h, log_rate, hosts->law.log_due, epochs);
 	g->ahead = 0;
 	zrtt_host_note(hosts, m, m->end, epoch);
 }

@@ -17,6 +17,7 @@
 #include "flow.h"
 
 #define ZRTT_HOST_ENDS		2	/* source and destination */
+#define ZRTT_WEIGHT_ONE		256	/* Q8 */
 
 #define ZRTT_PART_FRAC		8
 #define ZRTT_PART_ALL		(1U << ZRTT_PART_FRAC)
@@ -140,8 +141,12 @@ struct zrtt_member {
  */
 static inline s32 zrtt_member_log_price(const struct zrtt_member *m)
 {
-	s32 log_weight = m->weight_q8 ? zrtt_log2(m->weight_q8) - (8 << ZRTT_Q16) : 0;
+	s32 log_weight;
 
+	/* most weigh 1 */
+	if (likely(m->weight_q8 == ZRTT_WEIGHT_ONE) || !m->weight_q8)
+		return 0;
+	log_weight = zrtt_log2(m->weight_q8) - (8 << ZRTT_Q16);
 	return log_weight + log_weight / 2;
 }
 

@@ -455,21 +455,22 @@ static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_fl
  * which it answers, W RTTs of a window of W packets, as it has 2 marks per RTT. Where that is
  * long, an integral that ran on would let it grow to far more than its due.
  */
-static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
+static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_flow *f, s32 log_due)
 {
 	u32 most_q16;
 
 	if (!f->rtt_us)
 		return law->l4s_gain_q16;
-	most_q16 = zrtt_exp2(ZRTT_L4S_ANSWER_LOG - law->log_due - 2 * zrtt_log2(f->rtt_us));
+	most_q16 = zrtt_exp2(ZRTT_L4S_ANSWER_LOG - log_due - 2 * zrtt_log2(f->rtt_us));
 	return most_q16 < law->l4s_gain_q16 ? most_q16 : law->l4s_gain_q16;
 }
 
 /**
  * zrtt_penalise_at() - raise or lower a flow's penalty
- * @law: state
+ * @law: state, which says the gain
  * @f: flow, just updated
  * @log_rate: log2 of its rate, Q16
+ * @log_due: log2 of the rate that it is to have, Q16, 0 = not known
  * @epochs: since its update before, 1 or more
  *
  * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
@@ -478,17 +479,18 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
  * them once it has that.
  */
 static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow *f,
-				    s32 log_rate, u32 epochs)
+				    s32 log_rate, s32 log_due, u32 epochs)
 {
+	u32 gain_q16;
 	s64 step_q16;
 
-	if (!law->log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f))))
+	if (!log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f))))
 		return;
 	if (epochs > ZRTT_LIVE_EPOCHS)
 		epochs = ZRTT_LIVE_EPOCHS;
-	step_q16 = zrtt_clamp_log(log_rate - law->log_due, ZRTT_Q16_ONE);
-	step_q16 = (step_q16 * (f->l4s ? zrtt_l4s_gain(law, f) : zrtt_own_gain(law, f)) * epochs) >>
-		   ZRTT_Q16;
+	gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
+	step_q16 = zrtt_clamp_log(log_rate - log_due, ZRTT_Q16_ONE);
+	step_q16 = (step_q16 * gain_q16 * epochs) >> ZRTT_Q16;
 	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,
@@ -498,7 +500,7 @@ static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow
 /* The same, for whom does not have that. */
 static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
-	zrtt_penalise_at(law, f, zrtt_log2(f->rate), epochs);
+	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);
 }
 
 /* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be

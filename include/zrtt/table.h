@@ -84,6 +84,7 @@ struct zrtt_passage {
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
  * @lanes: packets by enum zrtt_lane
+ * @lost: packets of flows that lost their slots may be queued
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
  *	weights
  * @parts: with @of_hosts, of the host in the slot of the same number
@@ -111,6 +112,7 @@ struct zrtt_table {
 	u32 rtt_avg_us;
 	u64 evicted;
 	struct zrtt_passage lanes[ZRTT_LANES];
+	bool lost;
 	union {
 		struct zrtt_member *members;
 		struct zrtt_part *parts;
@@ -158,6 +160,13 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
 	return zrtt_flow_behind(t, f) < lane->in - lane->out;
 }
 
+/* A flow that may have had packets in @lane lost its slot. */
+static inline void zrtt_lane_lose(struct zrtt_table *t, u32 lane)
+{
+	t->lanes[lane].lost = t->lanes[lane].in;
+	t->lost = true;
+}
+
 /* @f is about to lose its slot. If packets of it are queued, it is a new flow when it comes
  * back, and must not overtake them.
  */
@@ -166,10 +175,10 @@ static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *
 	if (!f->tag)
 		return;
 	if (zrtt_flow_queued(t, f))
-		t->lanes[f->lane].lost = t->lanes[f->lane].in;
+		zrtt_lane_lose(t, f->lane);
 	/* what was spoofed in its name is there */
 	if (f->last & ZRTT_LAST_BULK)
-		t->lanes[ZRTT_LANE_BULK].lost = t->lanes[ZRTT_LANE_BULK].in;
+		zrtt_lane_lose(t, ZRTT_LANE_BULK);
 }
 
 /* Are packets queued of a flow that lost its slot? */
@@ -186,11 +195,14 @@ static inline bool zrtt_table_lost(const struct zrtt_table *t)
 /* A new flow may be one that was lost: then its first packet joins bulk, where it overtakes
  * none that came before it.
  */
-static inline void zrtt_flow_begin_lane(const struct zrtt_table *t, struct zrtt_flow *f)
+static inline void zrtt_flow_begin_lane(struct zrtt_table *t, struct zrtt_flow *f)
 {
 	f->lane = ZRTT_LANE_BULK;
 	f->last = t->lanes[ZRTT_LANE_BULK].out & ZRTT_LAST_MASK;
-	if (unlikely(zrtt_table_lost(t)))
+	if (likely(!t->lost))
+		return;
+	t->lost = zrtt_table_lost(t);
+	if (t->lost)
 		f->last |= ZRTT_LAST_BULK;
 }
 
@@ -210,7 +222,7 @@ static inline void zrtt_lanes_lose(struct zrtt_table *t)
 	u32 i;
 
 	for (i = 0; i < ZRTT_LANES; i++)
-		t->lanes[i].lost = t->lanes[i].in;
+		zrtt_lane_lose(t, i);
 }
 
 /* An empty table of @flows slots, a power of two and ZRTT_WAYS or more. */

@@ -64,7 +64,6 @@ enum zrtt_fair {
 #define ZRTT_MEMORY_LIMIT	(32U << 20)
 
 #define ZRTT_DSCPS		64
-#define ZRTT_WEIGHT_ONE		256	/* Q8 */
 #define ZRTT_PREFIX6		64	/* what a home or an office has at most */
 
 #define ZRTT_MARK_BITS		16	/* widest field, as on the wire */
@@ -580,24 +579,23 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		    struct zrtt_flow *f, u32 epoch, bool members)
 {
 	u32 epochs = epoch - f->epoch, bytes = f->bytes;
-	const struct zrtt_law *own = &vars->law, *mean = &vars->law;
-	struct zrtt_law of_flow, of_mean;
+	const struct zrtt_law *own = &vars->law;
+	s32 log_rate, log_due = own->log_due;
+	struct zrtt_law of_flow;
 	struct zrtt_member *m;
-	s32 log_rate;
 
 	zrtt_table_expire(&vars->table, epoch, ZRTT_EXPIRE_UPDATE);
 	log_rate = zrtt_flow_update(&vars->table, f, epoch);
 	if (members) {
 		m = zrtt_own_member(&vars->table, f);
-		of_flow = of_mean = vars->law;
+		of_flow = vars->law;
 		if (vars->table.groups)
 			zrtt_host_refresh(&vars->hosts, m, f, epoch);
-		of_mean.log_due = zrtt_member_law(vars, m, &of_flow);
+		log_due = zrtt_member_law(vars, m, &of_flow);
 		own = &of_flow;
-		mean = &of_mean;
 	}
 	if (epochs && params->law.tuned)
-		zrtt_penalise_at(mean, f, log_rate, epochs);
+		zrtt_penalise_at(&vars->law, f, log_rate, log_due, epochs);
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
 			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
