@@ -103,11 +103,11 @@ struct zrtt_wanted {
  * @ext_off: IPv6 extension header that may hold nothing but the hint
  * @nexthdr_off: byte that announces the extension header of the hint
  * @hint_units: the hint, 0 = none
- * @hint_len: length of its option
  * @version: 4, 6, or 0 for anything else
  * @proto: of what follows the IP headers
  * @tcp_flags: flags byte of the TCP header, 0 = not TCP
  * @ecn: ECN codepoint; any but 0 can be marked
+ * @hint_len: length of the hint's option
  * @pppoe: a PPPoE header stands before the IP header
  * @sealed: AH or TCP-AO may cover the hint, which thus must not change
  * @hint_in_tcp: the hint is a TCP option
@@ -123,11 +123,11 @@ struct zrtt_packet {
 	u16 ext_off;
 	u16 nexthdr_off;
 	u16 hint_units;
-	u8 hint_len;
 	u8 version;
 	u8 proto;
 	u8 tcp_flags;
 	u8 ecn;
+	u8 hint_len;
 	bool pppoe;
 	bool sealed;
 	bool hint_in_tcp;
@@ -448,12 +448,12 @@ static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 		zrtt_get32(l4 + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
 }
 
-/* Set @p, but for what is said of a hint and of timestamps, if the packet is IPv4 and
- * whole, its header has @len bytes, and there is nothing to look for in TCP's or UDP's.
+/* Set @p, but for what is said of timestamps and of where a hint of @units is, if the packet is
+ * IPv4 and whole, its header has @len bytes, and there is nothing to look for in TCP's or UDP's.
  */
 static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
 					    const struct zrtt_bytes *b, u32 off, u32 len,
-					    const struct zrtt_wanted *wanted)
+					    u16 units, const struct zrtt_wanted *wanted)
 {
 	const u8 *ip = b->data + off, *l4 = ip + len;
 	u8 proto = ip[9];
@@ -463,6 +463,8 @@ static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
 		return false;
 	p->ip_off = (u16)off;
 	p->l4_off = (u16)(off + len);
+	/* side by side, and constant in most packets: one store */
+	p->hint_units = units;
 	p->version = 4;
 	p->proto = proto;
 	p->tcp_flags = proto == ZRTT_PROTO_TCP ? l4[13] : 0;
@@ -493,8 +495,7 @@ static __always_inline bool zrtt_packet_plain(struct zrtt_packet *p,
 		     b->len < off + ZRTT_IPV4_BYTES + ZRTT_TCP_BYTES ||
 		     b->data[off] != ZRTT_IPV4_PLAIN))
 		return false;
-	p->hint_units = 0;
-	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES, wanted);
+	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES, 0, wanted);
 }
 
 /* The same for IPv4 with a hint and no other option. Sets all of @p. */
@@ -514,11 +515,10 @@ static inline bool zrtt_packet_hinted(struct zrtt_packet *p, const struct zrtt_b
 	if (!units || units > ZRTT_HINT_MAX)
 		return false;
 	*p = (struct zrtt_packet) {
-		.hint_units = units,
 		.hint_off = (u16)(off + ZRTT_IPV4_BYTES),
 		.hint_len = ZRTT_HINT_IPV4_LEN,
 	};
-	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN, wanted);
+	return zrtt_plain_ipv4(p, b, off, ZRTT_IPV4_BYTES + ZRTT_HINT_IPV4_LEN, units, wanted);
 }
 
 /* The same for IPv6 without extension headers. Sets all of @p. */
