@@ -70,11 +70,19 @@ static void zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
 }
 #endif
 
+/* Tag of the host that the address at @end says, which is cut to the host's part. */
+static u32 zrtt_hash_end_host(const struct zrtt_sched_data *q, struct zrtt_ends *ends, u32 end)
+{
+	if (ends->count == ZRTT_IPV6_WORDS)
+		zrtt_cut_prefix(ends->words[end], q->params.prefix6);
+	return zrtt_hash_host(&q->host_key, end, ends->words[end], ends->count);
+}
+
 /* Tags of the hosts that the packet's addresses say. */
 static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb)
 {
 	struct zrtt_arrival *pkt = &q->seen.pkt;
-	u32 end, fair = q->params.fair;
+	u32 fair = q->params.fair;
 	struct zrtt_ends ends;
 
 	if (!q->seen.p.version) {
@@ -84,15 +92,9 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 	zrtt_read_ends(&q->seen, &ends);
 	if (q->params.nat)
 		zrtt_undo_nat(skb, &ends);
-	for (end = 0; end < ZRTT_HOST_ENDS; end++) {
-		if (ends.count == ZRTT_IPV6_WORDS)
-			zrtt_cut_prefix(ends.words[end], q->params.prefix6);
-		pkt->hosts[end] = zrtt_hash_host(&q->host_key, end, ends.words[end], ends.count);
-	}
-	if (fair == ZRTT_FAIR_DSTHOST)
-		pkt->hosts[0] = pkt->hosts[1];
-	if (fair != ZRTT_FAIR_DUALHOST)
-		pkt->hosts[1] = 0;
+	pkt->hosts[0] = zrtt_hash_end_host(q, &ends, fair == ZRTT_FAIR_DSTHOST);
+	if (fair == ZRTT_FAIR_DUALHOST)
+		pkt->hosts[1] = zrtt_hash_end_host(q, &ends, 1);
 }
 
 /* A packet of weight w counts as 1 / w of its bytes, and as one at least. */

@@ -733,7 +733,9 @@ zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
-	if (unlikely(stale))
+	if (unlikely(stale && members))
+		zrtt_refresh_of_member(params, vars, f, epoch);
+	else if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
 	if (unlikely(pkt->rtt_info))
 		zrtt_begin_timing(f, pkt);
