@@ -63,8 +63,8 @@ zrtt_arrive_slow_either(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rn
 		zrtt_note_mark(q, skb);
 	if (members)
 		zrtt_dissect_hosts(q, skb);
-	flow = zrtt_arrive_either(&q->params, &q->vars, &q->stats, &q->seen.pkt, rnd, now_ns,
-				  members);
+	flow = zrtt_arrive_any(&q->params, &q->vars, &q->stats, &q->seen.pkt, rnd, now_ns,
+			       members);
 	if (unlikely(flow->syn))
 		zrtt_time_handshake(q, skb, flow);
 	if (members && unlikely(q->vars.hosts.news))

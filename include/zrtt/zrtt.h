@@ -714,11 +714,22 @@ static inline void zrtt_begin_timing(struct zrtt_flow *f, const struct zrtt_arri
 		zrtt_quic_arrived(f, first, (enum zrtt_quic_kind)pkt->quic);
 }
 
-/* zrtt_arrive(), with members or without: who has none is not to pay for them. */
+/**
+ * zrtt_arrive_any() - zrtt_arrive() for all packets
+ * @params: parameters
+ * @vars: state
+ * @stats: counters
+ * @pkt: the packet
+ * @rnd: random number
+ * @now_ns: clock
+ * @members: whether there are any; of a constant, what is not needed costs nothing
+ *
+ * Return: see zrtt_arrive().
+ */
 static __always_inline struct zrtt_flow *
-zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
-		   struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
-		   u64 now_ns, bool members)
+zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
+		struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
+		u64 now_ns, bool members)
 {
 	u32 epoch = zrtt_epoch(now_ns);
 	struct zrtt_member *m = NULL;
@@ -745,14 +756,6 @@ zrtt_arrive_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (members && vars->table.groups)
 		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
 	return f;
-}
-
-static noinline __maybe_unused struct zrtt_flow *
-zrtt_arrive_of_host(const struct zrtt_params *params, struct zrtt_vars *vars,
-		    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
-		    u64 now_ns)
-{
-	return zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, true);
 }
 
 /**
@@ -797,27 +800,6 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 }
 
 /**
- * zrtt_arrive_any() - zrtt_arrive() for all packets
- * @params: parameters
- * @vars: state
- * @stats: counters
- * @pkt: the packet
- * @rnd: random number
- * @now_ns: clock
- *
- * Return: see zrtt_arrive().
- */
-static inline struct zrtt_flow *
-zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
-		struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
-		u64 now_ns)
-{
-	return unlikely(vars->table.members) ?
-	       zrtt_arrive_of_host(params, vars, stats, pkt, rnd, now_ns) :
-	       zrtt_arrive_either(params, vars, stats, pkt, rnd, now_ns, false);
-}
-
-/**
  * zrtt_arrive() - account a packet to its flow
  * @params: parameters
  * @vars: state
@@ -833,11 +815,12 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
 	    u64 now_ns)
 {
+	bool members = vars->table.members;
 	struct zrtt_flow *f = NULL;
 
 	if (!params->l4s)
-		f = zrtt_arrive_quick(params, vars, pkt, now_ns, vars->table.members);
-	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns);
+		f = zrtt_arrive_quick(params, vars, pkt, now_ns, members);
+	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns, members);
 }
 
 /**
