@@ -161,7 +161,7 @@ static __always_inline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc
 
 /* Queue a packet that stands for @segs of them. */
 static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-			    struct sk_buff **to_free, u32 segs)
+					    struct sk_buff **to_free, u32 segs)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_arrival *pkt = &q->seen.pkt;
@@ -216,7 +216,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	return NET_XMIT_SUCCESS;
 }
 
-/* The same of a GSO packet: apart, so that a packet that is none need not count segments. */
+/* The same of a GSO packet: apart, so that others need not count segments. */
 static noinline int zrtt_enqueue_whole(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free)
 {
@@ -250,6 +250,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(segs);
 		qdisc_skb_cb(segs)->pkt_len = seg_len;
 		qdisc_set_pkt_segs(segs, 1);
+		/* a segment is no GSO packet: this goes no deeper */
 		if (zrtt_enqueue(segs, sch, to_free) == NET_XMIT_SUCCESS) {
 			queued++;
 			len += seg_len;

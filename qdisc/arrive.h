@@ -21,8 +21,8 @@ static bool zrtt_asks_more(const struct zrtt_sched_data *q)
 }
 
 /* The lane of a packet of @flow, which has a host or a weight. */
-static __always_inline enum zrtt_lane zrtt_lane_of_member(struct Qdisc *sch, u32 bytes,
-							  const struct zrtt_flow *flow)
+static __always_inline enum zrtt_lane
+zrtt_lane_of_member(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
@@ -43,7 +43,7 @@ static noinline struct zrtt_flow *zrtt_arrive_member(struct Qdisc *sch, const st
 		return NULL;
 	flow = zrtt_arrive_quick(&q->params, &q->vars, &q->seen.pkt, q->clock.ns, true);
 	if (likely(flow))
-		q->seen.lane = zrtt_lane_of_member(sch, qdisc_pkt_len(skb), flow);
+		q->seen.lane = zrtt_lane_of_member(sch, flow, qdisc_pkt_len(skb));
 	return flow;
 }
 
@@ -69,7 +69,7 @@ zrtt_arrive_slow_either(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rn
 		zrtt_time_handshake(q, skb, flow);
 	if (members && unlikely(q->vars.hosts.news))
 		zrtt_share_hosts(q);
-	lane = members ? zrtt_lane_of_member(sch, bytes, flow) :
+	lane = members ? zrtt_lane_of_member(sch, flow, bytes) :
 	       zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
 	q->seen.lane = unlikely(flow->l4s) ? zrtt_l4s_lane(sch, flow, lane) : lane;
 	return flow;
