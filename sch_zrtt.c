@@ -179,7 +179,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 
 	zrtt_dissect(q, skb, segs);
 	flow = likely(!q->looks_closer) ?
-	       zrtt_arrive_quick(&q->params, &q->vars, pkt, now_ns, false) : NULL;
+	       zrtt_arrive_quick(&q->params, &q->vars, &q->stats, pkt, now_ns, false) : NULL;
 	if (likely(flow)) {
 		lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
 	} else {

@@ -41,7 +41,8 @@ static noinline struct zrtt_flow *zrtt_arrive_member(struct Qdisc *sch, const st
 	zrtt_dissect_member(q, skb);
 	if (unlikely(zrtt_asks_more(q) || q->vars.hosts.news))
 		return NULL;
-	flow = zrtt_arrive_quick(&q->params, &q->vars, &q->seen.pkt, q->clock.ns, true);
+	flow = zrtt_arrive_quick(&q->params, &q->vars, &q->stats, &q->seen.pkt, q->clock.ns,
+				 true);
 	if (likely(flow))
 		q->seen.lane = zrtt_lane_of_member(sch, flow, qdisc_pkt_len(skb));
 	return flow;

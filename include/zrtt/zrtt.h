@@ -762,25 +762,29 @@ zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
  * zrtt_arrive_quick() - zrtt_arrive() for most packets
  * @params: parameters
  * @vars: state
+ * @stats: counters
  * @pkt: the packet
  * @now_ns: clock
  * @members: whether there are any; of a constant, what is not needed costs nothing
  *
- * There is to be no low-latency lane. Most packets are then of a flow that is known and times
- * nothing, are in sequence, and have no RTT; where there are members, it is not to be updated.
+ * There is to be no low-latency lane. Most packets are then in sequence, and of a flow that is
+ * known and times nothing; where there are members, they have no RTT, and it is not to be updated.
  *
  * Return: the flow, or NULL if this packet is none of these: then nothing happened.
  */
 static __always_inline struct zrtt_flow *
 zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
-		  const struct zrtt_arrival *pkt, u64 now_ns, bool members)
+		  struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u64 now_ns,
+		  bool members)
 {
 	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
 	bool groups = members && vars->table.groups, stale;
 	u32 epoch = zrtt_epoch(now_ns);
 	struct zrtt_member *m = NULL;
 
-	if (unlikely(!f || pkt->rtt_info || f->seq != pkt->seq_high || f->syn || f->l4s))
+	if (unlikely(!f || f->seq != pkt->seq_high || f->syn || f->l4s))
+		return NULL;
+	if (unlikely(pkt->rtt_info) && (members || pkt->handshake || pkt->quic))
 		return NULL;
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (members) {
@@ -791,6 +795,8 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 		zrtt_member_weigh(m, pkt);
 	}
 	f->seq_known = 1;
+	if (!members && unlikely(pkt->rtt_info))
+		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
 	if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
 	f->bytes += pkt->bytes;
@@ -819,7 +825,7 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	struct zrtt_flow *f = NULL;
 
 	if (!params->l4s)
-		f = zrtt_arrive_quick(params, vars, pkt, now_ns, members);
+		f = zrtt_arrive_quick(params, vars, stats, pkt, now_ns, members);
 	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns, members);
 }
 
