@@ -216,15 +216,12 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	return NET_XMIT_SUCCESS;
 }
 
-/* The same of a GSO packet: apart, so that others need not count segments. */
-static noinline int zrtt_enqueue_whole(struct sk_buff *skb, struct Qdisc *sch,
-				       struct sk_buff **to_free)
+/* The same of a GSO packet or its segments: apart, so that others need not count these. */
+static noinline int zrtt_enqueue_segs(struct sk_buff *skb, struct Qdisc *sch,
+				      struct sk_buff **to_free, u32 segs)
 {
-	return zrtt_enqueue_one(skb, sch, to_free, zrtt_gso_segs(skb));
+	return zrtt_enqueue_one(skb, sch, to_free, segs);
 }
-
-static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
-			struct sk_buff **to_free);
 
 /*
  * Queue the segments of a GSO packet one by one, so that each has its own
@@ -242,7 +239,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 	segs = q->params.split_gso ?
 	       skb_gso_segment(skb, features & ~NETIF_F_GSO_MASK) : NULL;
 	if (IS_ERR_OR_NULL(segs))
-		return zrtt_enqueue_whole(skb, sch, to_free);
+		return zrtt_enqueue_segs(skb, sch, to_free, zrtt_gso_segs(skb));
 
 	skb_list_walk_safe(segs, segs, next) {
 		u32 seg_len = segs->len;
@@ -250,8 +247,7 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 		skb_mark_not_on_list(segs);
 		qdisc_skb_cb(segs)->pkt_len = seg_len;
 		qdisc_set_pkt_segs(segs, 1);
-		/* a segment is no GSO packet: this goes no deeper */
-		if (zrtt_enqueue(segs, sch, to_free) == NET_XMIT_SUCCESS) {
+		if (zrtt_enqueue_segs(segs, sch, to_free, 1) == NET_XMIT_SUCCESS) {
 			queued++;
 			len += seg_len;
 		}
