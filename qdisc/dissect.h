@@ -81,7 +81,6 @@ static noinline void zrtt_dissect_other(struct zrtt_sched_data *q, struct sk_buf
 	u16 type = ntohs(skb->protocol);
 
 	zrtt_clear_rtt_info(pkt);
-	q->seen.conn = 0;
 	if (zrtt_packet_hinted(p, &head, type, off, &q->wanted) ||
 	    zrtt_packet_plain6(p, &head, type, off, &q->wanted))
 		pkt->tag = zrtt_hash_flow(&q->key, p, head.data);
@@ -114,6 +113,7 @@ static __always_inline void zrtt_dissect(struct zrtt_sched_data *q, struct sk_bu
 	struct zrtt_packet *p = &q->seen.p;
 
 	cb->times = ZRTT_TIMES_NOTHING;
+	q->seen.conn = 0;
 	q->seen.data = head.data;
 	pkt->bytes = qdisc_pkt_len(skb);
 	pkt->segs = segs;
