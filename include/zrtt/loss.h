@@ -408,31 +408,31 @@ static inline bool zrtt_loss_in_vain(struct zrtt_loss *loss, u64 lost, u64 data)
 	return loss->vain >= ZRTT_LOSS_VAIN;
 }
 
-/* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. Return:
- * the rate from now on.
- */
-static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
-				  u64 sent, bool busy, u32 now_us)
+/* The rate @rate is lowered for the first time, or as if it were. */
+static inline void zrtt_loss_begin_chain(struct zrtt_loss *loss, u64 rate)
 {
-	u32 least_q16, part_q16 = zrtt_loss_part(lost, data);
-	bool above = loss->clean && loss->clean < rate;
-	u64 to = loss->clean, least;
+	loss->before = rate;
+	loss->chain_sent = 0;
+	loss->chain_lost = 0;
+	loss->vain = 0;
+}
 
-	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US) {
-		loss->before = rate;
-		loss->chain_sent = 0;
-		loss->chain_lost = 0;
-		loss->vain = 0;
-	}
-	if (busy && !above && zrtt_loss_in_vain(loss, lost, data)) {
-		to = loss->before;
-		loss->own_q16 = zrtt_loss_part(loss->chain_lost, loss->chain_sent);
-		if (loss->own_q16 > ZRTT_LOSS_OWN_MAX_Q16)
-			loss->own_q16 = ZRTT_LOSS_OWN_MAX_Q16;
-		loss->own_us = now_us;
-		zrtt_loss_forget(loss, 0, now_us);
-		return to;
-	}
+/* It is the path that loses. Return: the rate, as it was before it was lowered. */
+static inline u64 zrtt_loss_blame_path(struct zrtt_loss *loss, u32 now_us)
+{
+	u32 own_q16 = zrtt_loss_part(loss->chain_lost, loss->chain_sent);
+	u64 rate = loss->before;
+
+	loss->own_q16 = own_q16 < ZRTT_LOSS_OWN_MAX_Q16 ? own_q16 : ZRTT_LOSS_OWN_MAX_Q16;
+	loss->own_us = now_us;
+	zrtt_loss_forget(loss, 0, now_us);
+	return rate;
+}
+
+/* @rate lost. @above: a lower one was used and did not; @busy: all of this one was sent. */
+static inline void zrtt_loss_cap(struct zrtt_loss *loss, u64 rate, bool above, bool busy,
+				 u32 now_us)
+{
 	if (!above || rate < loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT))
 		loss->retries = 0;
 	else if (loss->retries < ZRTT_LOSS_RETRIES)
@@ -441,24 +441,46 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	loss->ceiling_us = now_us;
 	loss->busy_above = busy || above;
 	loss->clean = 0;
-	/* bursts may have been lost, but so much got through */
-	least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
-	if (above) {
-		if (to > rate - (rate >> ZRTT_LOSS_BELOW_SHIFT))
-			to = rate - (rate >> ZRTT_LOSS_BELOW_SHIFT);
-		return to > least ? to : least;
-	}
-	if (!busy) {
-		loss->chain_sent = 0;
-		loss->chain_lost = 0;
-		return rate / 2 > least ? rate / 2 : least;
-	}
-	least_q16 = ZRTT_LOSS_LOWER_MIN_Q16 << !!loss->vain;
+}
+
+/* @rate without the part that was lost, within bounds. */
+static inline u64 zrtt_loss_less(const struct zrtt_loss *loss, u64 rate, u32 part_q16)
+{
+	u32 least_q16 = ZRTT_LOSS_LOWER_MIN_Q16 << !!loss->vain;
+
 	if (part_q16 < least_q16)
 		part_q16 = least_q16;
 	if (part_q16 > ZRTT_LOSS_LOWER_MAX_Q16)
 		part_q16 = ZRTT_LOSS_LOWER_MAX_Q16;
 	return rate - (rate * part_q16 >> 16);
+}
+
+/* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. Return:
+ * the rate from now on.
+ */
+static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
+				  u64 sent, bool busy, u32 now_us)
+{
+	u64 below = rate - (rate >> ZRTT_LOSS_BELOW_SHIFT), clean = loss->clean;
+	/* bursts may have been lost, but so much got through */
+	u64 to, least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
+	bool above = clean && clean < rate;
+
+	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US)
+		zrtt_loss_begin_chain(loss, rate);
+	if (busy && !above && zrtt_loss_in_vain(loss, lost, data))
+		return zrtt_loss_blame_path(loss, now_us);
+	zrtt_loss_cap(loss, rate, above, busy, now_us);
+	if (busy && !above)
+		return zrtt_loss_less(loss, rate, zrtt_loss_part(lost, data));
+	if (above) {
+		to = clean < below ? clean : below;
+	} else {
+		loss->chain_sent = 0;
+		loss->chain_lost = 0;
+		to = rate / 2;
+	}
+	return to > least ? to : least;
 }
 
 /* Nothing was lost in a round in which the rate was used. Return: the rate from now on. */

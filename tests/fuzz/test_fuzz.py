@@ -192,7 +192,7 @@ BUGS = [
     Bug("steps back to what is sent again", "line", "flow->next += bytes - again;", "flow->next = seq + bytes;", "loss"),
     Bug("lets nobody count who is alone", "line", "if (i < n - 1 && out < total / 4)", "if (out < total / 4)", "loss"),
     Bug("lowers the rate in vain again and again", "line", "return loss->vain >= ZRTT_LOSS_VAIN;", "return 0;", "loss"),
-    Bug("believes that a path loses any part", "line", "loss->own_q16 = ZRTT_LOSS_OWN_MAX_Q16;", "loss->own_q16 += 0;", "loss"),
+    Bug("believes that a path loses any part", "line", "own_q16 < ZRTT_LOSS_OWN_MAX_Q16 ? own_q16 : ZRTT_LOSS_OWN_MAX_Q16", "own_q16", "loss"),
     Bug("reads a header that is not there", "quic", "have < off + 2 ||", "0 ||"),
     Bug("reads behind a connection ID", "quic", "|| off + found->dcid_len >= have)", ")"),
     Bug("reads a number that is not there", "quic", "|| have - *off < len)", ")"),
