@@ -32,6 +32,11 @@
  */
 #define ZRTT_RATE_EPOCHS	12
 #define ZRTT_MATURE_EPOCHS	8
+
+/* And it sent in as many of them, so far. A short flow that lost its first packet is a second old
+ * when it begins. Where many do, they were the due share: 14 flows beside 110 of 7 kB per second
+ * had an eighth of it, and marks for 30 % of their packets.
+ */
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
 #define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
 
@@ -122,6 +127,7 @@ enum zrtt_quic_phase {
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
  * @marks: its packets that were marked or dropped as of the low-latency lane since the last
  *	look at them, up to 255
+ * @updates: where it has not that lane, its updates, up to ZRTT_MATURE_EPOCHS
  * @rtt_us: RTT_i in use, 0 = none known
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @strikes: updates in a row in which it did not answer the marks of the low-latency lane
@@ -170,8 +176,16 @@ struct zrtt_flow {
 	u32 epoch;
 	u32 bytes;
 	u32 rate;
-	s32 penalty_q16:24;
-	u32 marks:8;
+	union {
+		struct {
+			s32 penalty_q16:24;
+			u32 marks:8;
+		};
+		struct {
+			u32 :24;
+			u32 updates:8;
+		};
+	};
 	u32 rtt_us:24;
 	u32 age:4;
 	u32 strikes:3;

@@ -684,6 +684,13 @@ static inline u32 zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_fl
 	return unlikely(t->groups) ? zrtt_flow_member(t, f)->due : t->due;
 }
 
+/* Did @f send for as long as says something of it? @t->update_epochs lie between updates. */
+static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	return zrtt_flow_mature(f) &&
+	       (f->l4s || f->updates * t->update_epochs >= ZRTT_MATURE_EPOCHS);
+}
+
 /* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
  * it was marked or dropped recently, or has a quarter of the share. An application-limited
  * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
@@ -693,7 +700,7 @@ static inline u32 zrtt_flow_due(const struct zrtt_table *t, const struct zrtt_fl
  */
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	return zrtt_flow_mature(f) && f->rate &&
+	return zrtt_flow_goes_on(t, f) && f->rate &&
 	       (zrtt_flow_held(f) ||
 		(f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&
 		 f->lane != ZRTT_LANE_THIN));
@@ -764,6 +771,7 @@ static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u3
 	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
 	s32 log_rate = zrtt_log2(f->rate);
 
+	f->updates += !f->l4s && epochs && f->updates < ZRTT_MATURE_EPOCHS;
 	f->counts = zrtt_flow_counts(t, f);
 	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)
 		f->hit = 0;

@@ -637,6 +637,7 @@ zrtt_classify(const struct zrtt_params *params, const struct zrtt_vars *vars,
 	if (l4s == f->l4s)
 		return;
 	f->l4s = l4s;
+	f->marks = 0;
 	zrtt_reweigh(params, vars, f);
 }
 

@@ -108,8 +108,8 @@ def test_sparse_flows_made_room() -> None:
         ),
         Edit(
             "include/zrtt/table.h",
-            "\tif (zrtt_flow_queued(t, f))\n\t\tt->lanes",
-            "\tif (0)\n\t\tt->lanes",
+            "\tif (zrtt_flow_queued(t, f))\n\t\tzrtt_lane_lose",
+            "\tif (0)\n\t\tzrtt_lane_lose",
         ),
     ],
     ids=["goes up at once", "loses its slot"],

@@ -108,13 +108,20 @@ def test_due_share_is_the_geometric_mean(of: Flows) -> None:
     assert abs(LIBRARY.due() - want) <= want * power_error(LOG2_ERROR + 2 / Q16) + 1
 
 
-@given(st.integers(0, LIVE_EPOCHS), spread(0, 1 << 31), st.booleans(), spread(0, 1 << 31))
+@given(
+    st.integers(0, LIVE_EPOCHS),
+    st.integers(0, MATURE_EPOCHS),
+    spread(0, 1 << 31),
+    st.booleans(),
+    spread(0, 1 << 31),
+)
 def test_who_counts_is_held_back_or_has_a_quarter(
-    age: int, rate: int, hit: bool, due: int
+    age: int, updates: int, rate: int, hit: bool, due: int
 ) -> None:
+    goes_on = min(age, updates) >= MATURE_EPOCHS
     for one in rate, due // 4, max(0, due // 4 - 1):
-        want = age >= MATURE_EPOCHS and one > 0 and (hit or one >= due // 4)
-        assert LIBRARY.counts(age, one, hit, due) == want
+        want = goes_on and one > 0 and (hit or one >= due // 4)
+        assert LIBRARY.counts(age, updates, one, hit, due) == want
 
 
 BOOKS = st.tuples(st.floats(0, 8), spread(1, 2 * LIVE_EPOCHS))

@@ -486,8 +486,8 @@ static void short_flows_do_not_move_the_due_share(void **state)
 /* Who is held back counts at any rate, others from a quarter of the share on, ACKs never. */
 static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
 {
-	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS };
-	struct zrtt_table t = {};
+	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS };
+	struct zrtt_table t = { .update_epochs = 1 };
 	u64 seed = 50;
 	u32 i;
 
@@ -504,6 +504,45 @@ static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
 		f.hit = 1;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate > 0);
 	}
+}
+
+/* Its SYN was dropped, and it sends 7 kB a second later. */
+static void short_flow_that_lost_its_first_packet_does_not_count(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 epoch;
+
+	(void)state;
+	f->hit = 1;
+	f->bytes = 54;
+	zrtt_flow_update(&t, f, START + ZRTT_MATURE_EPOCHS);
+	assert_true(zrtt_flow_mature(f) && f->rate);
+	assert_false(f->counts);
+	f->bytes = 7000;
+	zrtt_flow_update(&t, f, START + ZRTT_MATURE_EPOCHS + 1);
+	assert_false(f->counts);
+	assert_int_equal(t.counted, 0);
+	/* if it goes on, it does, as soon as one that lost nothing */
+	for (epoch = START + ZRTT_MATURE_EPOCHS + 2; f->updates < ZRTT_MATURE_EPOCHS; epoch++) {
+		assert_false(f->counts);
+		f->bytes = 1500;
+		zrtt_flow_update(&t, f, epoch);
+	}
+	assert_int_equal(epoch, START + 2 * ZRTT_MATURE_EPOCHS);
+	assert_true(f->counts);
+	/* where updates are rare, few are enough */
+	f->updates = 2;
+	assert_false(zrtt_flow_counts(&t, f));
+	t.update_epochs = ZRTT_MATURE_EPOCHS / 2;
+	assert_true(zrtt_flow_counts(&t, f));
+	/* silence ends that */
+	t.update_epochs = 1;
+	f->bytes = 0;
+	zrtt_flow_update(&t, f, epoch + ZRTT_LIVE_EPOCHS + 1);
+	assert_int_equal(f->updates, 1);
+	check_table(&t);
+	free(t.slots);
 }
 
 static void thin_flow_is_taken_out_of_the_sums(void **state)
@@ -846,6 +885,7 @@ static struct zrtt_table populated_table(u32 flows, u32 live_part, u32 *now)
 		f = zrtt_flow_get(&t, (u32)unit_random(&seed), *now, i);
 		zrtt_flow_hint(f, 1000 * i, false, *now);
 		f->age = i % 2 ? ZRTT_LIVE_EPOCHS : 0;
+		f->updates = ZRTT_MATURE_EPOCHS;
 		f->rate = 1000 * i;
 		f->penalty_q16 = -(s32)i;
 		zrtt_flow_update(&t, f, *now);
@@ -1077,6 +1117,7 @@ int main(void)
 		cmocka_unit_test(rate_does_not_overflow),
 		cmocka_unit_test(short_flows_do_not_move_the_due_share),
 		cmocka_unit_test(quarter_of_the_due_share_counts_and_so_does_a_hit),
+		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),
 		cmocka_unit_test(hit_counts_for_up_to_9_s),
 		cmocka_unit_test(rtts_age),
