@@ -110,7 +110,7 @@ BUGS = [
     Bug("counts what it has no room for", "zrtt", "\t\tzrtt_flow_discount(t, f);\n\t\tif", "\t\tif", "table"),
     Bug("resets the table", "zrtt", ".table = vars->table, .hosts", ".table.slots = vars->table.slots, .hosts"),
     Bug("counts and stays in the sums", "zrtt", "t->counted += sign;", "t->counted += 1;", "table"),
-    Bug("counts without a rate", "zrtt", "zrtt_flow_mature(f) && f->rate &&", "zrtt_flow_mature(f) &&", "table"),
+    Bug("counts without a rate", "zrtt", "zrtt_flow_goes_on(t, f) && f->rate &&", "zrtt_flow_goes_on(t, f) &&", "table"),
     Bug("changes what counts in the sums", "zrtt", "\tzrtt_flow_enlist(t, f, log_rate);\n", "\tzrtt_flow_enlist(t, f, log_rate);\n\tf->counts = f->hit;\n", "table"),
     Bug("divides the due share by all", "zrtt", "sums->sum_log_rate, sums->counted)", "sums->sum_log_rate, sums->with_rtt + 1)", "law"),
     Bug("penalises without end", "zrtt", "zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,\n\t\t\t\t\t    ZRTT_PENALTY_MAX)", "f->penalty_q16 + (s32)step_q16", "law"),
