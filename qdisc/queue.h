@@ -257,16 +257,10 @@ static enum zrtt_lane zrtt_next_lane(struct Qdisc *sch)
 /* Take the head of a lane, which is not empty. */
 static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_lane lane)
 {
-	struct qdisc_skb_head *list = zrtt_lane_list(sch, lane);
+	struct sk_buff *skb = __qdisc_dequeue_head(zrtt_lane_list(sch, lane));
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb = list->head;
-	u32 segs = zrtt_cb(skb)->segs, bytes = qdisc_pkt_len(skb);
+	u32 segs = zrtt_cb(skb)->segs;
 
-	list->head = skb->next;
-	if (!list->head)
-		list->tail = NULL;
-	list->qlen--;
-	skb_mark_not_on_list(skb);
 	q->vars.table.lanes[lane].out++;
 	if (lane != ZRTT_LANE_BULK) {
 		q->ahead_pkts -= segs;
@@ -276,7 +270,7 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 		q->rare_pkts -= segs;
 	if (unlikely(lane == ZRTT_LANE_L4S))
 		q->l4s.backlog_pkts -= segs;
-	sch->qstats.backlog -= bytes;
+	qdisc_qstats_backlog_dec(sch, skb);
 	q->backlog_pkts -= segs;
 	q->memory -= skb->truesize;
 	return skb;
@@ -375,11 +369,10 @@ static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes, bool l
 static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_lane lane,
 						 bool l4s_waits)
 {
-	struct sk_buff *skb = zrtt_head(sch, lane);
-	u32 segs = zrtt_cb(skb)->segs, bytes = qdisc_pkt_len(skb);
+	struct sk_buff *skb = zrtt_pull(sch, lane);
+	u32 bytes = qdisc_pkt_len(skb);
 
-	zrtt_pull(sch, lane);
-	_bstats_update(&sch->bstats, bytes, segs);
+	_bstats_update(&sch->bstats, bytes, zrtt_cb(skb)->segs);
 	if (lane == ZRTT_LANE_BULK)
 		zrtt_count_bulk(sch, bytes, l4s_waits);
 	else if (lane == ZRTT_LANE_L4S)

@@ -31,12 +31,12 @@
  * move the due share.
  */
 #define ZRTT_RATE_EPOCHS	12
-#define ZRTT_MATURE_EPOCHS	8
 
-/* And it sent in as many of them, so far. A short flow that lost its first packet is a second old
- * when it begins. Where many do, they were the due share: 14 flows beside 110 of 7 kB per second
- * had an eighth of it, and marks for 30 % of their packets.
+/* The same of the epochs in which it sent: a short flow that lost its first packet is a second
+ * old when it begins. Where many do, they were the due share: 14 flows beside 110 of 7 kB per
+ * second had an eighth of it, and P_b was 0.3.
  */
+#define ZRTT_MATURE_EPOCHS	8
 #define ZRTT_HIT_SHIFT		6	/* 8.6 s: a mark or drop counts as recent */
 #define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */
 
@@ -298,6 +298,15 @@ static inline bool zrtt_flow_held(const struct zrtt_flow *f)
 
 	return f->hit && (likely(!f->l4s) || epochs < ZRTT_MATURE_EPOCHS ||
 			  zrtt_flow_marked(f, epochs, ZRTT_L4S_HIT_RTTS));
+}
+
+/* @f joins the low-latency lane or leaves it: @marks and @updates have one place. */
+static inline void zrtt_flow_set_l4s(struct zrtt_flow *f, bool l4s)
+{
+	f->l4s = l4s;
+	f->marks = 0;
+	if (!l4s && zrtt_flow_mature(f))
+		f->updates = ZRTT_MATURE_EPOCHS;
 }
 
 /* A flow's first packet. What is not set here is not read before it is. */

@@ -221,7 +221,7 @@ static inline void zrtt_l4s_judge(struct zrtt_l4s *l, const struct zrtt_law *law
 	f->strikes = 0;
 	f->looks = 0;
 	f->barred = 1;
-	f->l4s = 0;
+	zrtt_flow_set_l4s(f, false);
 	l->barred++;
 	/* few marks were its due there, and would take a minute to rise */
 	if (f->penalty_q16 < 0)

@@ -636,8 +636,7 @@ zrtt_classify(const struct zrtt_params *params, const struct zrtt_vars *vars,
 	l4s &= params->l4s && !f->barred;
 	if (l4s == f->l4s)
 		return;
-	f->l4s = l4s;
-	f->marks = 0;
+	zrtt_flow_set_l4s(f, l4s);
 	zrtt_reweigh(params, vars, f);
 }
 

@@ -171,9 +171,7 @@ def test_mean_weight_moves_towards_1(log_norm: int, ticks: int, weights: list[in
     gain = 1 / min(ticks + 1, NORM_TICKS)
     want = clamp(log_norm / Q16 - gain * log2(mean(weights) / Q16), -15, 15)
     got = LIBRARY.normalise(log_norm, ticks, weights, len(weights)) / Q16
-    # the mean is cut to an integer
-    error = 2 * LOG2_ERROR + 1 / Q16
-    assert abs(got - want) <= gain * error + 1 / Q16
+    assert abs(got - want) <= gain * 2 * LOG2_ERROR + 1 / Q16
 
 
 @given(spread(0, 1 << 52))

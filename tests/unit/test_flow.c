@@ -545,6 +545,32 @@ static void short_flow_that_lost_its_first_packet_does_not_count(void **state)
 	free(t.slots);
 }
 
+/* Who is old enough counts in either lane, however often it changes; marks are no updates. */
+static void change_of_lane_keeps_who_counts(void **state)
+{
+	struct zrtt_table t = { .update_epochs = 1 };
+	struct zrtt_flow f = {
+		.age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS, .rate = 1000, .hit = 1,
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 10; i++) {
+		assert_true(zrtt_flow_counts(&t, &f));
+		zrtt_flow_set_l4s(&f, i % 2 == 0);
+		assert_int_equal(f.l4s, i % 2 == 0);
+		assert_int_equal(f.marks, f.l4s ? 0 : ZRTT_MATURE_EPOCHS);
+		/* its first second in the lane says nothing of its marks */
+		f.epoch = 0;
+	}
+	zrtt_flow_set_l4s(&f, true);
+	f.age = ZRTT_MATURE_EPOCHS - 1;
+	f.marks = 200;
+	zrtt_flow_set_l4s(&f, false);
+	assert_int_equal(f.updates, 0);
+	assert_false(zrtt_flow_counts(&t, &f));
+}
+
 static void thin_flow_is_taken_out_of_the_sums(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
@@ -1118,6 +1144,7 @@ int main(void)
 		cmocka_unit_test(short_flows_do_not_move_the_due_share),
 		cmocka_unit_test(quarter_of_the_due_share_counts_and_so_does_a_hit),
 		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
+		cmocka_unit_test(change_of_lane_keeps_who_counts),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),
 		cmocka_unit_test(hit_counts_for_up_to_9_s),
 		cmocka_unit_test(rtts_age),

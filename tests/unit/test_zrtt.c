@@ -714,6 +714,7 @@ static void fill_is_a_window_of_the_due_share(void **state)
 	u32 i;
 
 	(void)state;
+	assert_int_equal(ZRTT_FILL_BYTES, 3 * 1514);
 	/* nothing is known; one byte per epoch; the most that there is */
 	assert_int_equal(zrtt_fill_us(0, 0), 0);
 	assert_int_equal(zrtt_fill_us(0, UINT32_MAX), 0);
