@@ -19,6 +19,7 @@
 #include "fixed.h"
 #include "flow.h"
 #include "table.h"
+#include "law.h"
 
 /* What a sparse flow may send in an epoch beside its rate: three full packets, and half of what
  * it leaves of its due share, up to 16 packets, as the pictures of a call come in bursts, and
@@ -36,16 +37,14 @@
 #define ZRTT_LANE_RATE		(4 * 1514)
 #define ZRTT_LANE_TICKS		125
 
-/* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large. Marks are seconds
- * apart there, too few to hold a flow at its share, and a sender that backs off when its RTT
- * grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So the flow is
- * sparse up to the whole share while it is hit, too, and returns from bulk as soon as it sends
- * less. With smaller shares that costs delay, and Reno flows of long RTTs are late. With the
- * low-latency lane none is large: that lane goes before sparse, where a flow that is not marked
- * would have what it leaves. Nor is any where P_b is above an eighth: marks are not few there,
- * and a flood that is alone has a due share of all, which it must not send unmarked.
+/* Where the due share is large, marks are too few to hold a flow at it, and a sender that backs
+ * off when its RTT grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So
+ * the flow is sparse up to the whole share while it is hit, too, and returns from bulk as soon
+ * as it sends less. With smaller shares that costs delay, and Reno flows of long RTTs are late.
+ * With the low-latency lane none is large: that lane goes before sparse, where a flow that is
+ * not marked would have what it leaves. Nor is any where P_b is above an eighth: marks are not
+ * few there, and a flood that is alone has a due share of all, which it must not send unmarked.
  */
-#define ZRTT_LANE_LARGE_DUE	(128 * 1514)
 #define ZRTT_LANE_LARGE_P	(ZRTT_P_ONE / 8)
 
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
@@ -99,7 +98,7 @@ struct zrtt_lanes {
 static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, u32 p_q30,
 				   u32 due)
 {
-	lanes->large_due = l4s || p_q30 > ZRTT_LANE_LARGE_P ? ~0U : ZRTT_LANE_LARGE_DUE;
+	lanes->large_due = l4s || p_q30 > ZRTT_LANE_LARGE_P ? ~0U : ZRTT_LARGE_DUE;
 	if (!p_q30)
 		lanes->ticks = 0;
 	else if (lanes->ticks < ZRTT_LANE_TICKS)

@@ -62,6 +62,15 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_DEAF_P	(ZRTT_P_ONE / 4)
 #define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
 
+/* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large: marks are seconds apart
+ * there. By P_i alone a flow that starts with twice its share may keep it for half a minute. So
+ * one that has half more than a large share has a mark in 16 epochs, 2 s, beside those of P_i:
+ * with more of them others would come before its rate, a mean over 1.6 s, shows an answer.
+ */
+#define ZRTT_LARGE_DUE		(128 * 1514)
+#define ZRTT_EXCESS_LOG		38336			/* log2 of 1.5, Q16 */
+#define ZRTT_EXCESS_CREDIT	(ZRTT_P_ONE / 16)
+
 /* log2 of 4 full packets times the square of an epoch in microseconds, Q16 */
 #define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
 
@@ -501,6 +510,26 @@ static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow
 static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
 	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);
+}
+
+/**
+ * zrtt_charge_excess() - bring a flow nearer to its next mark if it has far more than a large due
+ *	share
+ * @law: as it is for this flow
+ * @f: flow, just updated
+ * @log_rate: log2 of its rate, Q16
+ * @epochs: since its update before, 1 or more
+ *
+ * Not while P_b is 0, as then there is no queue; and credit for a second mark is not given.
+ */
+static inline void zrtt_charge_excess(const struct zrtt_law *law, struct zrtt_flow *f,
+				      s32 log_rate, u32 epochs)
+{
+	if (likely(law->due < ZRTT_LARGE_DUE || log_rate - law->log_due < ZRTT_EXCESS_LOG))
+		return;
+	if (!law->p_q30 || !f->counts || f->l4s || f->acc_q30 >= ZRTT_P_ONE)
+		return;
+	f->acc_q30 += ZRTT_EXCESS_CREDIT * (epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS);
 }
 
 /* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be

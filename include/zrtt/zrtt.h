@@ -594,8 +594,10 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		log_due = zrtt_member_law(vars, m, &of_flow);
 		own = &of_flow;
 	}
-	if (epochs && params->law.tuned)
+	if (epochs && params->law.tuned) {
 		zrtt_penalise_at(&vars->law, f, log_rate, log_due, epochs);
+		zrtt_charge_excess(own, f, log_rate, epochs);
+	}
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
 			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);

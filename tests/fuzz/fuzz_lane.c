@@ -205,7 +205,7 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	enum zrtt_lane lane;
 
 	lane = flow % 2 ?
-	       zrtt_lane_of_host(&q->vars.lanes, t, f, ZRTT_LANE_LARGE_DUE, bytes, q->now_ns) :
+	       zrtt_lane_of_host(&q->vars.lanes, t, f, ZRTT_LARGE_DUE, bytes, q->now_ns) :
 	       zrtt_lane_of(&q->vars.lanes, t, f, bytes, q->now_ns);
 
 	expect(lane == ZRTT_LANE_BULK || q->params.lanes, "there is no sparse lane");

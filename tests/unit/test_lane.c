@@ -96,30 +96,30 @@ static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7);
-	struct zrtt_lanes lanes = new_lanes(ZRTT_LANE_LARGE_DUE - 1, DUE);
+	struct zrtt_lanes lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
 
 	(void)state;
-	assert_near(ZRTT_LANE_LARGE_DUE * 8 / (epoch_ns / 1e9), 11.6e6, 1e5);
+	assert_near(ZRTT_LARGE_DUE * 8 / (epoch_ns / 1e9), 11.6e6, 1e5);
 	f->hit = 1;
-	f->rate = ZRTT_LANE_LARGE_DUE - 2;
+	f->rate = ZRTT_LARGE_DUE - 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
-	lanes = new_lanes(ZRTT_LANE_LARGE_DUE, DUE);
+	lanes = new_lanes(ZRTT_LARGE_DUE, DUE);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
-	f->rate = ZRTT_LANE_LARGE_DUE;
+	f->rate = ZRTT_LARGE_DUE;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	/* a host's flow: by its own */
-	lanes = new_lanes(ZRTT_LANE_LARGE_DUE - 1, DUE);
-	f->rate = ZRTT_LANE_LARGE_DUE - 1;
-	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, ZRTT_LANE_LARGE_DUE, LARGE,
+	lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
+	f->rate = ZRTT_LARGE_DUE - 1;
+	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, ZRTT_LARGE_DUE, LARGE,
 					   START * epoch_ns), ZRTT_LANE_SPARSE);
 	/* with the low-latency lane none is large */
-	zrtt_lanes_tick(&lanes, true, true, 1, ZRTT_LANE_LARGE_DUE);
-	f->rate = ZRTT_LANE_LARGE_DUE / 2;
+	zrtt_lanes_tick(&lanes, true, true, 1, ZRTT_LARGE_DUE);
+	f->rate = ZRTT_LARGE_DUE / 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	/* nor where marks are not few */
-	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P, ZRTT_LANE_LARGE_DUE);
+	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P, ZRTT_LARGE_DUE);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
-	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P + 1, ZRTT_LANE_LARGE_DUE);
+	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P + 1, ZRTT_LARGE_DUE);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	free(t.slots);
 }
@@ -309,7 +309,7 @@ static void check_up(u32 due, enum zrtt_lane below, u32 bytes, enum zrtt_lane wa
 
 static void flow_goes_up_once_its_last_packet_has_left(void **state)
 {
-	const u32 small = ZRTT_LANE_LARGE_DUE - 1, large = ZRTT_LANE_LARGE_DUE;
+	const u32 small = ZRTT_LARGE_DUE - 1, large = ZRTT_LARGE_DUE;
 	u32 lane;
 
 	(void)state;

@@ -425,6 +425,46 @@ static void penalty_is_the_integral_of_what_is_above_the_due_share(void **state)
 			    penalty(0, DUE / 10 * (i + 1), gain, 50, 1));
 }
 
+/* Credit for marks of a flow with @rate beside a due share of @due after @epochs, at P_b = @p_q30. */
+static u32 charged(u32 due, u32 rate, u32 p_q30, u32 epochs)
+{
+	const struct zrtt_law law = { .due = due, .log_due = zrtt_log2(due), .p_q30 = p_q30 };
+	struct zrtt_flow f = mature_flow(rate);
+
+	zrtt_charge_excess(&law, &f, zrtt_log2(rate), epochs);
+	return f.acc_q30;
+}
+
+static void far_above_a_large_due_share_a_mark_comes_soon(void **state)
+{
+	const u32 due = ZRTT_LARGE_DUE, much = due / 100 * 151;
+	struct zrtt_law law = { .due = due, .log_due = zrtt_log2(due), .p_q30 = 1 };
+	struct zrtt_flow f;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(charged(due, much, 1, 1), ZRTT_P_ONE / 16);
+	assert_int_equal(charged(due, much, 1, 3), 3 * (ZRTT_P_ONE / 16));
+	assert_int_equal(charged(due, much, 1, 1000), 15 * (ZRTT_P_ONE / 16));
+	/* not without a queue, nor of a smaller share, nor nearer to it */
+	assert_int_equal(charged(due, much, 0, 1), 0);
+	assert_int_equal(charged(due - 1, much, 1, 1), 0);
+	assert_int_equal(charged(due, due / 100 * 149, 1, 1), 0);
+	/* who does not count, or is an L4S flow, has none */
+	f = mature_flow(much);
+	f.counts = 0;
+	zrtt_charge_excess(&law, &f, zrtt_log2(much), 1);
+	f.counts = 1;
+	f.l4s = 1;
+	zrtt_charge_excess(&law, &f, zrtt_log2(much), 1);
+	assert_int_equal(f.acc_q30, 0);
+	/* without packets it does not add up to a second mark */
+	f.l4s = 0;
+	for (i = 0; i < 100; i++)
+		zrtt_charge_excess(&law, &f, zrtt_log2(much), 15);
+	assert_in_range(f.acc_q30, ZRTT_P_ONE, 2 * ZRTT_P_ONE);
+}
+
 /* What an epoch at twice the due share adds to the penalty of a flow with this P_i. */
 static s32 penalised_at(double p, u32 gain_q16)
 {
@@ -565,6 +605,7 @@ int main(void)
 		cmocka_unit_test(due_share_stays_while_nobody_counts),
 		cmocka_unit_test(gain_is_a_third_of_the_marks_expected),
 		cmocka_unit_test(penalty_is_the_integral_of_what_is_above_the_due_share),
+		cmocka_unit_test(far_above_a_large_due_share_a_mark_comes_soon),
 		cmocka_unit_test(penalty_follows_the_marks_that_a_flow_has_itself),
 		cmocka_unit_test(penalty_counts_an_octave_and_2_s_at_the_most),
 		cmocka_unit_test(penalty_is_bounded_both_ways_and_comes_back),
