@@ -527,7 +527,7 @@ static inline void zrtt_charge_excess(const struct zrtt_law *law, struct zrtt_fl
 {
 	if (likely(law->due < ZRTT_LARGE_DUE || log_rate - law->log_due < ZRTT_EXCESS_LOG))
 		return;
-	if (!law->p_q30 || !f->counts || f->l4s || f->acc_q30 >= ZRTT_P_ONE)
+	if (!law->p_q30 || !f->counts || f->l4s || f->acc_q30 >= f->threshold_q30)
 		return;
 	f->acc_q30 += ZRTT_EXCESS_CREDIT * (epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS);
 }

@@ -528,27 +528,37 @@ static void pi2_forgets_over_an_idle_time(void **state)
 	free_queue(q);
 }
 
-/* Flows 1 to @flows, of @packets[i] a ms, for @ms, at a P_b of 5 %. */
-static void run_rates(struct queue *q, const u32 *packets, u32 flows, u32 ms, u64 *now)
+/* Flows 1 to @flows, of @packets[i] a ms, for @ms, at a P_b of @p_q30. Return: packets that were
+ * marked or dropped.
+ */
+static u32 run_rates_at(struct queue *q, u32 p_q30, const u32 *packets, u32 flows, u32 ms, u64 *now)
 {
 	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ecn = ZRTT_ECT_0 };
 	static u64 seed = 60;
 	struct zrtt_flow *f;
-	u32 i;
+	u32 i, hits = 0;
 
 	for (; ms; ms--, *now += MS) {
 		if (zrtt_tick_due(&q->vars, *now)) {
 			zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, *now);
-			zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE / 20);
+			zrtt_ctl_set(&q->vars.ctl, p_q30);
 		}
 		for (pkt.tag = 1; pkt.tag <= flows; pkt.tag++)
 			for (i = 0; i < packets[pkt.tag - 1]; i++) {
 				f = arrive(q, &pkt, *now);
-				zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
-						  (u32)unit_random(&seed));
+				f->lane = ZRTT_LANE_BULK;
+				hits += zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
+							  (u32)unit_random(&seed)) != ZRTT_PASS;
 			}
 	}
 	check_table(&q->vars.table);
+	return hits;
+}
+
+/* The same at 5 %. */
+static void run_rates(struct queue *q, const u32 *packets, u32 flows, u32 ms, u64 *now)
+{
+	run_rates_at(q, ZRTT_P_ONE / 20, packets, flows, ms, now);
 }
 
 /* Floods get as much as flows that heed marks: what they send beyond that is dropped. */
@@ -570,6 +580,21 @@ static void floods_end_at_their_due_share(void **state)
 	assert_true(flow_of(q, 1)->penalty_q16 > flow_of(q, 2)->penalty_q16);
 	/* 19 of 20 packets: odds of 19 */
 	assert_near(zrtt_probability(&q->vars, flow_of(q, 4)) / (double)ZRTT_P_ONE, 19, 6);
+	free_queue(q);
+}
+
+/* Where P_i would take minutes to mark anybody, and due shares are large. */
+static void far_above_a_large_due_share_marks_come_soon(void **state)
+{
+	const u32 equal[] = { 2, 2, 2 }, twice[] = { 2, 2, 6 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	u64 now = S;
+
+	(void)state;
+	assert_int_equal(run_rates_at(q, 4, equal, ARRAY_LEN(equal), 20000, &now), 0);
+	/* 149 epochs, the first of them until the rate is above */
+	assert_in_range(run_rates_at(q, 4, twice, ARRAY_LEN(twice), 20000, &now), 6, 9);
+	assert_true(flow_of(q, 3)->hit && !flow_of(q, 1)->hit && !flow_of(q, 2)->hit);
 	free_queue(q);
 }
 
@@ -906,6 +931,7 @@ int main(void)
 		cmocka_unit_test(blue_is_paid_at_the_end_of_an_idle_time),
 		cmocka_unit_test(pi2_forgets_over_an_idle_time),
 		cmocka_unit_test(floods_end_at_their_due_share),
+		cmocka_unit_test(far_above_a_large_due_share_marks_come_soon),
 		cmocka_unit_test(flood_alone_is_its_own_due_share),
 		cmocka_unit_test(penalty_is_forgotten_after_2_s_of_silence),
 		cmocka_unit_test(thin_flow_is_no_part_of_the_due_share),
