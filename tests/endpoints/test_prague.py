@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
+from statistics import median
 
 import pytest
 from arithmetic import Q16, Q32, library
@@ -86,12 +87,12 @@ def test_rate_follows_the_marks() -> None:
         assert 1.8 < window * percent / 100 < 2.4
 
 
-def marks_on(kernel: str) -> int:
+def marks_on(kernel: str, seed: int = 1) -> int:
     """Of pie, which needs few if each is answered for a whole RTT or counted twice."""
     result = runner.run(
         Scenario(
             kernel=kernel, qdisc="pie ecn", rate_bps=10_000_000, rtts_ms=(60.0,), cc=("prague",),
-            hint="none", warmup_s=10, duration_s=20,
+            hint="none", warmup_s=10, duration_s=20, seed=seed,
         )
     )  # fmt: skip
     return result.marks
@@ -99,5 +100,10 @@ def marks_on(kernel: str) -> int:
 
 @pytest.mark.guest
 def test_feedback_without_accecn_is_as_accurate() -> None:
-    """With the ECE of RFC 3168, which stays on for an RTT, a quarter of the marks is enough."""
-    assert marks_on("6.12") == pytest.approx(marks_on("uml"), rel=0.35)
+    """With the ECE of RFC 3168, which stays on for an RTT, a quarter of the marks is enough.
+
+    A run in some has eight times the marks: pie drops above a probability of 10 %, and what it
+    did at the start decides. So the middle one of three is taken.
+    """
+    with_accecn = median(marks_on("uml", seed) for seed in (1, 2, 3))
+    assert marks_on("6.12") == pytest.approx(with_accecn, rel=0.35)
