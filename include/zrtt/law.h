@@ -512,6 +512,17 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);
 }
 
+/* zrtt_charge_excess() where the due share is large: few flows have that, and others are not to pay. */
+static noinline __maybe_unused void
+zrtt_charge_large(const struct zrtt_law *law, struct zrtt_flow *f, s32 log_rate, u32 epochs)
+{
+	if (log_rate - law->log_due < ZRTT_EXCESS_LOG || !law->p_q30 || !f->counts || f->l4s)
+		return;
+	if (f->acc_q30 < f->threshold_q30)
+		f->acc_q30 += ZRTT_EXCESS_CREDIT *
+			      (epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS);
+}
+
 /**
  * zrtt_charge_excess() - bring a flow nearer to its next mark if it has far more than a large due
  *	share
@@ -525,11 +536,8 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 static inline void zrtt_charge_excess(const struct zrtt_law *law, struct zrtt_flow *f,
 				      s32 log_rate, u32 epochs)
 {
-	if (likely(law->due < ZRTT_LARGE_DUE || log_rate - law->log_due < ZRTT_EXCESS_LOG))
-		return;
-	if (!law->p_q30 || !f->counts || f->l4s || f->acc_q30 >= f->threshold_q30)
-		return;
-	f->acc_q30 += ZRTT_EXCESS_CREDIT * (epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS);
+	if (unlikely(law->due >= ZRTT_LARGE_DUE))
+		zrtt_charge_large(law, f, log_rate, epochs);
 }
 
 /* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be
