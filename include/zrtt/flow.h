@@ -273,6 +273,12 @@ static inline u32 zrtt_epoch(u64 now_ns)
 	return (u32)(now_ns >> ZRTT_EPOCH_SHIFT);
 }
 
+/* The epochs of an age or a silence that count: no live flow has more. */
+static inline u32 zrtt_live_epochs(u32 epochs)
+{
+	return epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS;
+}
+
 static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
 {
 	return f->age >= ZRTT_MATURE_EPOCHS;
@@ -412,9 +418,7 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 	u32 gain_q16 = zrtt_rate_gains[epochs];
 
 	if (f->age < ZRTT_RATE_EPOCHS) {
-		u32 age = f->age + epochs;
-
-		f->age = age < ZRTT_LIVE_EPOCHS ? age : ZRTT_LIVE_EPOCHS;
+		f->age = zrtt_live_epochs(f->age + epochs);
 		gain_q16 = epochs * zrtt_epoch_recip[f->age];
 	}
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);

@@ -495,8 +495,7 @@ static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow
 
 	if (!log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f))))
 		return;
-	if (epochs > ZRTT_LIVE_EPOCHS)
-		epochs = ZRTT_LIVE_EPOCHS;
+	epochs = zrtt_live_epochs(epochs);
 	gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
 	step_q16 = zrtt_clamp_log(log_rate - log_due, ZRTT_Q16_ONE);
 	step_q16 = (step_q16 * gain_q16 * epochs) >> ZRTT_Q16;
@@ -519,8 +518,7 @@ zrtt_charge_large(const struct zrtt_law *law, struct zrtt_flow *f, s32 log_rate,
 	if (log_rate - law->log_due < ZRTT_EXCESS_LOG || !law->p_q30 || !f->counts || f->l4s)
 		return;
 	if (f->acc_q30 < f->threshold_q30)
-		f->acc_q30 += ZRTT_EXCESS_CREDIT *
-			      (epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS);
+		f->acc_q30 += ZRTT_EXCESS_CREDIT * zrtt_live_epochs(epochs);
 }
 
 /**
