@@ -9,19 +9,17 @@ key() {
 	printf '%s of the tunnel, no secret.' "$1" | base64
 }
 
+own=client other=server
 if [ $# -eq 2 ]; then
+	own=server other=client
 	tc qdisc add dev eth0 clsact
 	tc filter add dev eth0 egress protocol ip matchall \
 		action pedit ex munge ip tos set 0x48 retain 0xfc pipe csum ip4h
-	key server >own.key
-	peer=$(key client | wg pubkey)
-else
-	key client >own.key
-	peer=$(key server | wg pubkey)
 fi
+key "$own" >own.key
 ip link add wg0 type wireguard
 wg set wg0 listen-port 51820 private-key own.key \
-	peer "$peer" allowed-ips "$2/32" ${3:+endpoint "$3:51820"}
+	peer "$(key "$other" | wg pubkey)" allowed-ips "$2/32" ${3:+endpoint "$3:51820"}
 ip address add "$1" peer "$2" dev wg0
 ip link set wg0 mtu 1420 up
 exec sleep 1000000
