@@ -727,6 +727,16 @@ static inline u32 zrtt_mean_rate(const struct zrtt_sums *sums)
 	return sums->counted ? (u32)div_u64(sums->sum_rate, sums->counted) : 0;
 }
 
+/* The part of the rates that flows have which do not count, Q16: 0 while none counts, as at the
+ * start nobody does.
+ */
+static inline u32 zrtt_others_q16(const struct zrtt_sums *sums)
+{
+	if (!sums->sum_rate)
+		return 0;
+	return (u32)div64_u64(sums->other_rate << ZRTT_Q16, sums->sum_rate + sums->other_rate);
+}
+
 /* Is it time to update @f? The first time soon, so that it counts. */
 static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 					const struct zrtt_flow *f, u32 epoch)

@@ -120,6 +120,11 @@ STEPS: Mapping[str, Step] = {
         ),
         {"busy": BUSY, "slower": SLOWED},
     ),
+    "others": Step(
+        "gains whoever sends",
+        _edit(CONTROLLER, "(s32)(ZRTT_Q16_ONE - ctl->others_q16)", "(s32)ZRTT_Q16_ONE"),
+        {"busy": BUSY, "churn": BUSY},
+    ),
     "follow": Step(
         "target whatever the number of flows",
         _edit(CONTROLLER, "ZRTT_FOLLOW_TARGETS\t24", "ZRTT_FOLLOW_TARGETS\t0"),

@@ -118,18 +118,24 @@ def test_late_is_ten_targets_above_the_aim(
         assert LIBRARY.late(age, backlog) == (age > late_ns and backlog > 32)
 
 
-@given(BOTH_PERIODS, PROBABILITIES, PROBABILITIES, SOJOURNS, TICKS)
+@given(BOTH_PERIODS, PROBABILITIES, PROBABILITIES, SOJOURNS, st.integers(0, Q16 // 2), TICKS)
 def test_pi2_is_rfc_9332(
-    periods: tuple[int, int], p_q30: int, p_avg_q30: int, fill_us: int, sojourns: list[int]
+    periods: tuple[int, int],
+    p_q30: int,
+    p_avg_q30: int,
+    fill_us: int,
+    others_q16: int,
+    sojourns: list[int],
 ) -> None:
-    """Free running, of what stands, with gains that fall as the aim grows: the error is that
-    of the gains and a unit or two per update, all added up."""
+    """Free running, of what stands, with gains that fall as the aim grows and by the part that
+    others have: the error is that of the gains and a unit or two per update, all added up."""
     target_us, tupdate_us = periods
     LIBRARY.controller(PI2, p_q30, 0)
     LIBRARY.periods(*periods)
     aim_us = LIBRARY.follow(p_avg_q30, fill_us)
     seen, root, old, empty = [0] * STANDING_TICKS, LIBRARY.root() / ONE, 0, 0
-    scale = min(1.0, target_us / aim_us)
+    LIBRARY.others(others_q16)
+    scale = min(1.0, target_us / aim_us) * (1 - others_q16 / Q16)
     error = 0.0
     for q in sojourns:
         seen = [*seen[1:], q]

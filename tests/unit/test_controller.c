@@ -350,7 +350,8 @@ static double pi2_model(const struct zrtt_ctl_params *params, const struct zrtt_
 	level = PI2_ALPHA_PER_S * elapsed_us / 1e6 *
 		burst_error(ctl->aim_us, standing_us) / 1e6;
 	slope = PI2_BETA * ((double)standing_us - ctl->sojourn_us) / 1e6;
-	scale = fmin(1, (double)params->target_us / ctl->aim_us);
+	scale = fmin(1, (double)params->target_us / ctl->aim_us) *
+		(1 - ctl->others_q16 / 65536.0);
 	*tolerance = (fabs(level) + fabs(slope)) * 1e-4 + 2 * ONE_UNIT;
 	root = fmin(1, fmax(0, P(ctl->root_q30) + (level + slope) * scale));
 	if (8ULL * sojourn_us <= params->target_us && ctl->empty_ticks >= 1)
@@ -366,7 +367,9 @@ static void pi2_follows_rfc_9332(void **state)
 	(void)state;
 	for (round = 0; round < 200; round++) {
 		struct zrtt_ctl_params params = random_params(&seed, ZRTT_CTL_PI2);
-		struct zrtt_ctl ctl = {};
+		struct zrtt_ctl ctl = {
+			.others_q16 = unit_spread(&seed, 0, ZRTT_OTHERS_MAX_Q16),
+		};
 
 		for (i = 0; i < 1000; i++) {
 			/* runs of long queues, so that they stand */
@@ -447,6 +450,29 @@ static void gains_fall_as_the_aim_grows(void **state)
 		zrtt_ctl_tick(&params, &ctl, aims_us[i] + 2000, params.tupdate_us);
 		want = (5 * 0.016 * 0.002 + 3 * 0.001) * scale;
 		assert_near(P(ctl.root_q30) - 0.5, want, want * 1e-4 + ONE_UNIT);
+	}
+}
+
+/* The mean of what others have, to a half at most, in 4 s of updates. */
+static void others_are_heeded_slowly(void **state)
+{
+	const u32 parts_q16[] = { 0, 1 << 10, 1 << 14, 1 << 15, 1 << 16 };
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(parts_q16); i++) {
+		double want = fmin(0.5, parts_q16[i] / 65536.0);
+		struct zrtt_ctl ctl = {};
+
+		for (j = 0; j < 256; j++)
+			zrtt_ctl_heed_others(&ctl, parts_q16[i]);
+		assert_near(ctl.others_q16 / 65536.0, want * (1 - exp(-1)), 0.005);
+		for (j = 0; j < 2560; j++)
+			zrtt_ctl_heed_others(&ctl, parts_q16[i]);
+		assert_near(ctl.others_q16 / 65536.0, want, 0.005);
+		for (j = 0; j < 2560; j++)
+			zrtt_ctl_heed_others(&ctl, 0);
+		assert_near(ctl.others_q16 / 65536.0, 0, 0.005);
 	}
 }
 
@@ -779,6 +805,7 @@ int main(void)
 		cmocka_unit_test(target_follows_the_number_of_flows),
 		cmocka_unit_test(target_follows_under_any_parameters),
 		cmocka_unit_test(pi2_follows_rfc_9332),
+		cmocka_unit_test(others_are_heeded_slowly),
 		cmocka_unit_test(empty_queue_lets_go_after_2_updates),
 		cmocka_unit_test(gains_fall_as_the_aim_grows),
 		cmocka_unit_test(extremes_do_not_overflow),

@@ -779,6 +779,32 @@ static void tick_sets_the_aim_by_the_mean_rate(void **state)
 	free_queue(q);
 }
 
+/* Where flows that do not count have a part of the rates, the gains fall by that part. */
+static void tick_heeds_who_does_not_count(void **state)
+{
+	const u64 rates[][2] = {	/* of those that count, and of the others */
+		{ 0, 0 }, { 0, 1000 }, { 1000, 0 }, { 3000, 1000 }, { 1000, 1000 },
+		{ 1000, 3000 }, { 1ULL << 40, 1ULL << 40 },
+	};
+	const double parts[] = { 0, 0, 0, 0.25, 0.5, 0.75, 0.5 };
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rates); i++) {
+		struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+		struct zrtt_sums sums = { .sum_rate = rates[i][0], .other_rate = rates[i][1] };
+
+		assert_near(zrtt_others_q16(&sums) / 65536.0, parts[i], 1 / 65536.0);
+		q->vars.table.counted = rates[i][0] ? 1 : 0;
+		q->vars.table.sum_rate = rates[i][0];
+		q->vars.table.other_rate = rates[i][1];
+		for (j = 0; j < 2560; j++)
+			zrtt_tick(&q->params, &q->vars, 1000, UINT32_MAX, S + j * 16 * MS);
+		assert_near(q->vars.ctl.others_q16 / 65536.0, fmin(parts[i], 0.5), 0.005);
+		free_queue(q);
+	}
+}
+
 /* Anything that tc accepts. */
 static void random_params(struct zrtt_params *p, u64 *seed)
 {
@@ -939,6 +965,7 @@ int main(void)
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
 		cmocka_unit_test(tick_sets_the_aim_by_the_mean_rate),
+		cmocka_unit_test(tick_heeds_who_does_not_count),
 		cmocka_unit_test(reset_forgets_all_but_the_flows),
 		cmocka_unit_test(no_history_breaks_the_invariants),
 	};
