@@ -126,6 +126,9 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
+	if (lane == ZRTT_LANE_THIN && zrtt_lane_seldom(&q->vars.lanes, flow) &&
+	    !zrtt_cb(skb)->times)
+		lane = zrtt_lane_first(&q->vars.lanes, &q->vars.table, flow);
 	if (unlikely(lane == ZRTT_LANES ||
 		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
@@ -190,7 +193,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 		lane = zrtt_admit(sch, skb, flow, lane, now_ns);
 	if (lane == ZRTT_LANE_SPARSE)
 		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_SPARSE, flow, segs);
-	if (lane == ZRTT_LANE_THIN)
+	if (lane == ZRTT_LANE_THIN && likely(!zrtt_lane_seldom(&q->vars.lanes, flow)))
 		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_THIN, flow, segs);
 	if (lane != ZRTT_LANE_BULK)
 		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);

@@ -66,10 +66,11 @@ static __always_inline bool zrtt_is_rare(enum zrtt_lane lane)
 	return lane == ZRTT_LANE_L4S || zrtt_returns(lane);
 }
 
-/* What a packet of @flow that joins a returning lane waits for. */
-static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
-			    const struct zrtt_flow *flow)
+/* What a packet of @flow that joins @lane, a returning one, waits for. */
+static void zrtt_wait_below(struct zrtt_table *t, struct zrtt_skb_cb *cb,
+			    const struct zrtt_flow *flow, enum zrtt_lane lane)
 {
+	zrtt_lane_wait(t, flow, lane);
 	cb->after = t->lanes[flow->lane].in - zrtt_flow_behind(t, flow);
 	cb->below = flow->lane;
 }
@@ -89,7 +90,7 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
 	if (unlikely(zrtt_returns(lane)))
-		zrtt_wait_below(&q->vars.table, cb, flow);
+		zrtt_wait_below(&q->vars.table, cb, flow, lane);
 	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane != ZRTT_LANE_BULK) {
 		q->ahead_pkts += segs;

@@ -64,6 +64,12 @@
 #define ZRTT_LANE_LEAD		(16 * 1024)
 #define ZRTT_LANE_LEAD_SHIFT	5
 
+/* A flow that sends less than a small packet in an epoch, such as pings, does not wait behind ACKs,
+ * which on a slow link come in a burst after each full packet: so many packets of such flows may
+ * go before thin in an epoch. With no bound many such flows would starve thin.
+ */
+#define ZRTT_LANE_FIRST		8
+
 #define ZRTT_LANE_FEW		3	/* packets that may wait long on a slow link */
 
 #define ZRTT_LANE_BYTES_MAX	(1U << 29)	/* no rate per epoch is taken for more */
@@ -80,6 +86,7 @@
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
  * @spilt_bytes: what went to bulk of new flows in this epoch
+ * @first: packets that went before thin in this epoch
  */
 struct zrtt_lanes {
 	u32 rate;
@@ -92,6 +99,7 @@ struct zrtt_lanes {
 	u32 thin_bytes;
 	u32 new_bytes;
 	u32 spilt_bytes;
+	u32 first;
 };
 
 /* P_b is @p_q30, the due share @due bytes per epoch: what is sparse follows. */
@@ -132,6 +140,7 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;
 	lanes->spilt_bytes = 0;
+	lanes->first = 0;
 }
 
 /* May @bytes more of new flows do what @used bytes of them did in this epoch? */
@@ -159,16 +168,18 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 
 /* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in
  * @lane, another one. A call may have voice and video in one flow: its small packets follow
- * large ones into sparse, and its large ones small ones from thin. None of them has to wait in
- * bulk for that.
+ * large ones into sparse, and its large ones small ones from thin or from before it. None of
+ * them has to wait in bulk for that.
  */
-static inline enum zrtt_lane zrtt_lane_behind(enum zrtt_lane lane, enum zrtt_lane own,
-					      bool large_due)
+static inline enum zrtt_lane zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane,
+					      enum zrtt_lane own, bool large_due)
 {
 	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)
 		return ZRTT_LANE_SPARSE;
 	if (own == ZRTT_LANE_THIN)
 		return ZRTT_LANE_RETURNING;
+	if (lane == ZRTT_LANE_RETURNING && zrtt_lane_flows(t))
+		return ZRTT_LANE_SPARSE;
 	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
 }
 
@@ -193,7 +204,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 	own = small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)) ?
 	      ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
 	if (f->lane != own && zrtt_flow_queued(t, f))
-		return zrtt_lane_behind(f->lane, own, large_due);
+		return zrtt_lane_behind(t, f->lane, own, large_due);
 	return own;
 }
 
@@ -211,6 +222,33 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 					  u64 now_ns)
 {
 	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns, lanes->rate);
+}
+
+/* Does @f send so little that its packets may go before thin? */
+static inline bool zrtt_lane_seldom(const struct zrtt_lanes *lanes, const struct zrtt_flow *f)
+{
+	return f->rate <= ZRTT_LANE_SMALL && lanes->first < ZRTT_LANE_FIRST;
+}
+
+/**
+ * zrtt_lane_first() - the lane of a packet that zrtt_lane_of() puts in thin
+ * @lanes: state
+ * @t: flow table
+ * @f: its flow, of zrtt_lane_seldom()
+ *
+ * The returning lane is served first: the packet joins that, if nobody in it waits for other
+ * lanes, and nothing of @f is queued.
+ */
+static inline enum zrtt_lane zrtt_lane_first(struct zrtt_lanes *lanes, const struct zrtt_table *t,
+					     const struct zrtt_flow *f)
+{
+	const struct zrtt_passage *thin = &t->lanes[ZRTT_LANE_THIN];
+
+	if (thin->in == thin->out || !zrtt_flow_mature(f) || f->l4s || !zrtt_lane_flows(t) ||
+	    zrtt_flow_queued(t, f))
+		return ZRTT_LANE_THIN;
+	lanes->first++;
+	return ZRTT_LANE_RETURNING;
 }
 
 /**
@@ -254,6 +292,14 @@ static inline enum zrtt_lane zrtt_lane_of_l4s(const struct zrtt_table *t,
 	if (f->lane == ZRTT_LANE_RETURNING)
 		return leaves ? ZRTT_LANE_BULK : ZRTT_LANE_RETURNING;
 	return f->bytes == bytes ? ZRTT_LANE_RETURNING : lane;
+}
+
+/* A packet of @f is to join @lane, a returning one, and may wait for one in another lane. */
+static inline void zrtt_lane_wait(struct zrtt_table *t, const struct zrtt_flow *f,
+				  enum zrtt_lane lane)
+{
+	if (lane == ZRTT_LANE_RETURNING && f->lane != lane && zrtt_flow_queued(t, f))
+		t->waits = t->lanes[lane].in + 1;
 }
 
 /* A packet of @f joins @lane. */

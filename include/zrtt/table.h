@@ -84,6 +84,7 @@ struct zrtt_passage {
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
  * @lanes: packets by enum zrtt_lane
+ * @waits: number of the last packet in the returning lane that waits for one in another lane
  * @lost: packets of flows that lost their slots may be queued
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
  *	weights
@@ -112,6 +113,7 @@ struct zrtt_table {
 	u32 rtt_avg_us;
 	u64 evicted;
 	struct zrtt_passage lanes[ZRTT_LANES];
+	u32 waits;
 	bool lost;
 	union {
 		struct zrtt_member *members;
@@ -158,6 +160,12 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
 	const struct zrtt_passage *lane = &t->lanes[f->lane];
 
 	return zrtt_flow_behind(t, f) < lane->in - lane->out;
+}
+
+/* Does no packet in the returning lane wait for one in another lane? */
+static inline bool zrtt_lane_flows(const struct zrtt_table *t)
+{
+	return (s32)(t->lanes[ZRTT_LANE_RETURNING].out - t->waits) >= 0;
 }
 
 /* A flow that may have had packets in @lane lost its slot. */
@@ -214,6 +222,8 @@ static inline void zrtt_lanes_wrap(struct zrtt_table *t)
 	for (i = 0; i < ZRTT_LANES; i++)
 		if ((s32)(t->lanes[i].lost - t->lanes[i].out) < 0)
 			t->lanes[i].lost = t->lanes[i].out;
+	if (zrtt_lane_flows(t))
+		t->waits = t->lanes[ZRTT_LANE_RETURNING].out;
 }
 
 /* All flows may be lost, as at a change of the table's size. */
@@ -694,7 +704,8 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
 /* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
  * it was marked or dropped recently, or has a quarter of the share. An application-limited
  * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
- * Small packets that pass in thin, such as the ACKs of a download, are not held back. Nor is a
+ * Small packets that pass in thin, or before it, such as the ACKs of a download, are not held
+ * back. Nor is a
  * flow of the low-latency lane that grows to the share: what it leaves to others is not to be
  * charged to them.
  */
@@ -703,7 +714,8 @@ static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrt
 	return zrtt_flow_goes_on(t, f) && f->rate &&
 	       (zrtt_flow_held(f) ||
 		(f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&
-		 f->lane != ZRTT_LANE_THIN));
+		 f->lane != ZRTT_LANE_THIN &&
+		 (f->lane != ZRTT_LANE_RETURNING || f->l4s)));
 }
 
 /* What the flows of @t sum up to. */

@@ -173,9 +173,10 @@ static bool returns(enum zrtt_lane lane)
 static void wait_below(struct queue *q, enum zrtt_lane which, const struct zrtt_flow *f)
 {
 	struct lane *lane = &q->lanes[which];
-	const struct zrtt_table *t = &q->vars.table;
+	struct zrtt_table *t = &q->vars.table;
 	struct piece *piece = piece_at(lane, lane->tail - 1);
 
+	zrtt_lane_wait(t, f, which);
 	piece->after = t->lanes[f->lane].in - zrtt_flow_behind(t, f);
 	piece->below = f->lane;
 }
@@ -212,6 +213,8 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
 	if (lane > ZRTT_LANE_L4S && f->l4s)
 		lane = zrtt_lane_of_l4s(t, f, bytes, lane, returned(q, ZRTT_LANE_RETURNING));
+	if (lane == ZRTT_LANE_THIN && zrtt_lane_seldom(&q->vars.lanes, f))
+		lane = zrtt_lane_first(&q->vars.lanes, t, f);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))

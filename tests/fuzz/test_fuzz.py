@@ -147,6 +147,7 @@ BUGS = [
     Bug("lets a flow overtake its own", "lane", "own && zrtt_flow_queued(t, f)", "own && 0 * zrtt_flow_queued(t, f)"),
     Bug("lets small packets overtake those in sparse", "lane", "lane == ZRTT_LANE_THIN)\n\t\treturn ZRTT_LANE_SPARSE;", "lane == ZRTT_LANE_THIN)\n\t\treturn own;"),
     Bug("lets a flow overtake what returns", "lane", "lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)", "lane == ZRTT_LANE_SPARSE || lane <= ZRTT_LANE_THIN)"),
+    Bug("goes before its own that wait", "lane", "t->waits = t->lanes[lane].in + 1;", ";"),
     Bug("lets a flow of a large due share overtake its own", "lane", "ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK", "ZRTT_LANE_SPARSE : ZRTT_LANE_BULK"),
     Bug("has a sparse lane when it is off", "lane", "on ? due : 0;", "on ? due : 1;"),
     Bug("lets others go on and on", "lane", "unlikely(ahead > lanes->lead)", "unlikely(0 * ahead > lanes->lead)"),

@@ -216,12 +216,13 @@ u32 model_due(void)
 	return law.due;
 }
 
-/* Does a flow of this age, rate and hit count beside a due share of @due? */
+/* Does a flow in bulk of this age, rate and hit count beside a due share of @due? */
 u32 model_counts(u32 age, u32 updates, u32 rate, u32 hit, u32 due)
 {
 	const struct zrtt_table t = { .due = due, .update_epochs = 1 };
 	const struct zrtt_flow f = {
 		.age = age, .updates = (u8)updates, .rate = rate, .hit = hit,
+		.lane = ZRTT_LANE_BULK,
 	};
 
 	return zrtt_flow_counts(&t, &f);

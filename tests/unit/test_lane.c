@@ -40,7 +40,10 @@ static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 static enum zrtt_lane lane_of(struct zrtt_lanes *lanes, const struct zrtt_table *t,
 			      const struct zrtt_flow *f, u32 bytes)
 {
-	return zrtt_lane_of(lanes, t, f, bytes, START * epoch_ns);
+	enum zrtt_lane lane = zrtt_lane_of(lanes, t, f, bytes, START * epoch_ns);
+
+	return lane == ZRTT_LANE_THIN && zrtt_lane_seldom(lanes, f) ?
+	       zrtt_lane_first(lanes, t, f) : lane;
 }
 
 static void leave(struct zrtt_table *t, enum zrtt_lane lane, u32 packets)
@@ -319,13 +322,109 @@ static void flow_goes_up_once_its_last_packet_has_left(void **state)
 	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_SPARSE, ZRTT_LANE_THIN);
 	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
 	for (lane = 0; lane < ZRTT_LANES; lane++)
 		check_up(large, lane, LARGE,
-			 lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN ? ZRTT_LANE_SPARSE :
+			 lane == ZRTT_LANE_SPARSE || lane <= ZRTT_LANE_THIN ? ZRTT_LANE_SPARSE :
 			 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
 	check_up(large, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+}
+
+/* A packet that returned waits for one in bulk: a large one behind it must not go to sparse, nor
+ * one of another flow to where that waits.
+ */
+static void who_waits_is_not_overtaken(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
+	struct zrtt_lanes lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
+	u32 i;
+
+	(void)state;
+	zrtt_lane_join(&t, other, ZRTT_LANE_THIN);
+	zrtt_lane_join(&t, other, ZRTT_LANE_THIN);
+	leave(&t, ZRTT_LANE_THIN, 1);
+	other = live_flow(&t, 9);
+	other->age = ZRTT_MATURE_EPOCHS;
+	zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
+	for (i = 0; i < 2; i++) {
+		zrtt_lane_wait(&t, f, ZRTT_LANE_RETURNING);
+		zrtt_lane_join(&t, f, ZRTT_LANE_RETURNING);
+	}
+	for (i = 0; i < 2; i++) {
+		assert_false(zrtt_lane_flows(&t));
+		assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+		assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_THIN);
+		leave(&t, i ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK, 1);
+	}
+	/* the second one waits for the first one only */
+	assert_true(zrtt_lane_flows(&t));
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_RETURNING);
+	free(t.slots);
+}
+
+/* Packets of flows that send less than one in an epoch go before thin, eight in an epoch. */
+static void who_sends_least_goes_first(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_flow *f = live_flow(&t, 1);
+	u32 i;
+
+	(void)state;
+	f->rate = ZRTT_LANE_SMALL;
+	f->age = ZRTT_MATURE_EPOCHS;
+	/* it has nobody to go before */
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	zrtt_lane_join(&t, live_flow(&t, 2), ZRTT_LANE_THIN);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	assert_int_equal(lanes.first, 0);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	assert_int_equal(lanes.first, 1);
+	f->rate++;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	f->rate--;
+	f->age--;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	f->age++;
+	f->l4s = 1;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	f->l4s = 0;
+	zrtt_lane_join(&t, f, ZRTT_LANE_THIN);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	for (i = 1; i < ZRTT_LANE_FIRST; i++) {
+		f = live_flow(&t, 2 + i);
+		f->age = ZRTT_MATURE_EPOCHS;
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+		zrtt_lane_join(&t, f, ZRTT_LANE_RETURNING);
+	}
+	/* behind its own, whatever their number */
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	f = live_flow(&t, 20);
+	f->age = ZRTT_MATURE_EPOCHS;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	zrtt_lanes_end_epoch(&lanes, DUE, DUE);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	free(t.slots);
+}
+
+/* It does not count in the due share for that. */
+static void who_goes_first_is_not_held_back(void **state)
+{
+	struct zrtt_table t = { .due = 1000, .update_epochs = 1 };
+	struct zrtt_flow f = {
+		.rate = 300, .age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS,
+	};
+	u32 lane;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		f.lane = lane;
+		assert_int_equal(zrtt_flow_counts(&t, &f), lane > ZRTT_LANE_THIN);
+	}
 }
 
 /* Large and small packets by turns: none of them goes to bulk. */
@@ -414,8 +513,11 @@ static void lost_packets_are_forgotten(void **state)
 	for (i = 0; i < 5; i++) {
 		t.lanes[ZRTT_LANE_THIN].in += 1U << 30;
 		t.lanes[ZRTT_LANE_THIN].out += 1U << 30;
+		t.lanes[ZRTT_LANE_RETURNING].in += 1U << 30;
+		t.lanes[ZRTT_LANE_RETURNING].out += 1U << 30;
 		zrtt_table_tick(&t, START);
 		assert_false(zrtt_table_lost(&t));
+		assert_true(zrtt_lane_flows(&t));
 	}
 	free(t.slots);
 }
@@ -481,6 +583,9 @@ int main(void)
 		cmocka_unit_test(bounds_follow_the_link),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
+		cmocka_unit_test(who_waits_is_not_overtaken),
+		cmocka_unit_test(who_sends_least_goes_first),
+		cmocka_unit_test(who_goes_first_is_not_held_back),
 		cmocka_unit_test(flow_of_mixed_sizes_stays_in_sparse),
 		cmocka_unit_test(queued_packet_is_never_taken_for_gone),
 		cmocka_unit_test(lost_flow_begins_in_bulk),
