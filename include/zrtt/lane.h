@@ -68,7 +68,7 @@
  * which on a slow link come in a burst after each full packet: so many packets of such flows may
  * go before thin in an epoch. With no bound many such flows would starve thin.
  */
-#define ZRTT_LANE_FIRST		8
+#define ZRTT_LANE_FIRST		16
 
 #define ZRTT_LANE_FEW		3	/* packets that may wait long on a slow link */
 
@@ -86,7 +86,7 @@
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
  * @spilt_bytes: what went to bulk of new flows in this epoch
- * @first: packets that went before thin in this epoch
+ * @first: packets that were looked at in this epoch, whether they go before thin
  */
 struct zrtt_lanes {
 	u32 rate;
@@ -171,8 +171,9 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
  * large ones into sparse, and its large ones small ones from thin or from before it. None of
  * them has to wait in bulk for that.
  */
-static inline enum zrtt_lane zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane,
-					      enum zrtt_lane own, bool large_due)
+static noinline __maybe_unused enum zrtt_lane
+zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane, enum zrtt_lane own,
+		 bool large_due)
 {
 	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)
 		return ZRTT_LANE_SPARSE;
@@ -244,10 +245,10 @@ static inline enum zrtt_lane zrtt_lane_first(struct zrtt_lanes *lanes, const str
 {
 	const struct zrtt_passage *thin = &t->lanes[ZRTT_LANE_THIN];
 
+	lanes->first++;
 	if (thin->in == thin->out || !zrtt_flow_mature(f) || f->l4s || !zrtt_lane_flows(t) ||
 	    zrtt_flow_queued(t, f))
 		return ZRTT_LANE_THIN;
-	lanes->first++;
 	return ZRTT_LANE_RETURNING;
 }
 
