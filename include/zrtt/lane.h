@@ -9,8 +9,9 @@
  * any time: where that one is served out of turn, the older head goes first. Up it goes once
  * its last packet has left the lane below. Small packets need not pause for that: as long as
  * their flow has packets in sparse they join these. From bulk they join the returning lane,
- * whose head waits for that last packet, and then goes before all. Large ones of a flow with
- * a large due share have such a lane, too, which goes before sparse.
+ * whose head waits for that last packet, and then goes before all. Small packets of flows that
+ * send least join it, too. Large ones of a flow with a large due share have such a lane, too,
+ * which goes before sparse.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H

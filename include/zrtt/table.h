@@ -705,9 +705,8 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
  * it was marked or dropped recently, or has a quarter of the share. An application-limited
  * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
  * Small packets that pass in thin, or before it, such as the ACKs of a download, are not held
- * back. Nor is a
- * flow of the low-latency lane that grows to the share: what it leaves to others is not to be
- * charged to them.
+ * back. Nor is a flow of the low-latency lane that grows to the share: what it leaves to others
+ * is not to be charged to them.
  */
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
