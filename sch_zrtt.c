@@ -126,8 +126,7 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (lane == ZRTT_LANE_THIN && zrtt_lane_seldom(&q->vars.lanes, flow) &&
-	    !zrtt_cb(skb)->times)
+	if (lane == ZRTT_LANE_THIN && !zrtt_cb(skb)->times)
 		lane = zrtt_lane_first(&q->vars.lanes, &q->vars.table, flow);
 	if (unlikely(lane == ZRTT_LANES ||
 		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))

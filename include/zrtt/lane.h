@@ -180,7 +180,7 @@ zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane, enum zrtt_lane
 		return ZRTT_LANE_SPARSE;
 	if (own == ZRTT_LANE_THIN)
 		return ZRTT_LANE_RETURNING;
-	if (lane == ZRTT_LANE_RETURNING && zrtt_lane_flows(t))
+	if (lane == ZRTT_LANE_RETURNING && zrtt_nobody_waits(t))
 		return ZRTT_LANE_SPARSE;
 	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
 }
@@ -236,18 +236,20 @@ static inline bool zrtt_lane_seldom(const struct zrtt_lanes *lanes, const struct
  * zrtt_lane_first() - the lane of a packet that zrtt_lane_of() puts in thin
  * @lanes: state
  * @t: flow table
- * @f: its flow, of zrtt_lane_seldom()
+ * @f: its flow
  *
- * The returning lane is served first: the packet joins that, if nobody in it waits for other
- * lanes, and nothing of @f is queued.
+ * The returning lane is served first: a packet of zrtt_lane_seldom() joins that, if nobody in it
+ * waits for other lanes, and nothing of @f is queued.
  */
 static inline enum zrtt_lane zrtt_lane_first(struct zrtt_lanes *lanes, const struct zrtt_table *t,
 					     const struct zrtt_flow *f)
 {
 	const struct zrtt_passage *thin = &t->lanes[ZRTT_LANE_THIN];
 
+	if (!zrtt_lane_seldom(lanes, f))
+		return ZRTT_LANE_THIN;
 	lanes->first++;
-	if (thin->in == thin->out || !zrtt_flow_mature(f) || f->l4s || !zrtt_lane_flows(t) ||
+	if (thin->in == thin->out || !zrtt_flow_mature(f) || f->l4s || !zrtt_nobody_waits(t) ||
 	    zrtt_flow_queued(t, f))
 		return ZRTT_LANE_THIN;
 	return ZRTT_LANE_RETURNING;

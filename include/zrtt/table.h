@@ -163,7 +163,7 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
 }
 
 /* Does no packet in the returning lane wait for one in another lane? */
-static inline bool zrtt_lane_flows(const struct zrtt_table *t)
+static inline bool zrtt_nobody_waits(const struct zrtt_table *t)
 {
 	return (s32)(t->lanes[ZRTT_LANE_RETURNING].out - t->waits) >= 0;
 }
@@ -222,7 +222,7 @@ static inline void zrtt_lanes_wrap(struct zrtt_table *t)
 	for (i = 0; i < ZRTT_LANES; i++)
 		if ((s32)(t->lanes[i].lost - t->lanes[i].out) < 0)
 			t->lanes[i].lost = t->lanes[i].out;
-	if (zrtt_lane_flows(t))
+	if (zrtt_nobody_waits(t))
 		t->waits = t->lanes[ZRTT_LANE_RETURNING].out;
 }
 

@@ -213,7 +213,7 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
 	if (lane > ZRTT_LANE_L4S && f->l4s)
 		lane = zrtt_lane_of_l4s(t, f, bytes, lane, returned(q, ZRTT_LANE_RETURNING));
-	if (lane == ZRTT_LANE_THIN && zrtt_lane_seldom(&q->vars.lanes, f))
+	if (lane == ZRTT_LANE_THIN)
 		lane = zrtt_lane_first(&q->vars.lanes, t, f);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;

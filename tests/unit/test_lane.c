@@ -42,8 +42,7 @@ static enum zrtt_lane lane_of(struct zrtt_lanes *lanes, const struct zrtt_table 
 {
 	enum zrtt_lane lane = zrtt_lane_of(lanes, t, f, bytes, START * epoch_ns);
 
-	return lane == ZRTT_LANE_THIN && zrtt_lane_seldom(lanes, f) ?
-	       zrtt_lane_first(lanes, t, f) : lane;
+	return lane == ZRTT_LANE_THIN ? zrtt_lane_first(lanes, t, f) : lane;
 }
 
 static void leave(struct zrtt_table *t, enum zrtt_lane lane, u32 packets)
@@ -342,10 +341,7 @@ static void who_waits_is_not_overtaken(void **state)
 	u32 i;
 
 	(void)state;
-	zrtt_lane_join(&t, other, ZRTT_LANE_THIN);
-	zrtt_lane_join(&t, other, ZRTT_LANE_THIN);
-	leave(&t, ZRTT_LANE_THIN, 1);
-	other = live_flow(&t, 9);
+	zrtt_lane_join(&t, live_flow(&t, 9), ZRTT_LANE_THIN);
 	other->age = ZRTT_MATURE_EPOCHS;
 	zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
 	for (i = 0; i < 2; i++) {
@@ -353,14 +349,14 @@ static void who_waits_is_not_overtaken(void **state)
 		zrtt_lane_join(&t, f, ZRTT_LANE_RETURNING);
 	}
 	for (i = 0; i < 2; i++) {
-		assert_false(zrtt_lane_flows(&t));
+		assert_false(zrtt_nobody_waits(&t));
 		assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
 		assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_THIN);
 		leave(&t, i ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK, 1);
 	}
 	/* the second one waits for the first one only */
-	assert_true(zrtt_lane_flows(&t));
+	assert_true(zrtt_nobody_waits(&t));
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_RETURNING);
 	free(t.slots);
@@ -515,7 +511,7 @@ static void lost_packets_are_forgotten(void **state)
 		t.lanes[ZRTT_LANE_RETURNING].out += 1U << 30;
 		zrtt_table_tick(&t, START);
 		assert_false(zrtt_table_lost(&t));
-		assert_true(zrtt_lane_flows(&t));
+		assert_true(zrtt_nobody_waits(&t));
 	}
 	free(t.slots);
 }
