@@ -228,4 +228,13 @@ static inline void zrtt_l4s_judge(struct zrtt_l4s *l, const struct zrtt_law *law
 		f->penalty_q16 = 0;
 }
 
+/* A flow that lost the lane, just updated, is marked once if it has more than its due share. It
+ * may be alone in bulk, where there is no P_b until it has filled what the lane does not use.
+ */
+static inline void zrtt_l4s_charge(struct zrtt_flow *f, s32 log_rate, s32 log_due)
+{
+	if (log_due && log_rate > log_due && f->acc_q30 < f->threshold_q30)
+		f->acc_q30 = f->threshold_q30;
+}
+
 #endif

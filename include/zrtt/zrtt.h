@@ -597,6 +597,8 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (epochs && params->law.tuned) {
 		zrtt_penalise_at(&vars->law, f, log_rate, log_due, epochs);
 		zrtt_charge_excess(own, f, log_rate, epochs);
+		if (unlikely(f->barred))
+			zrtt_l4s_charge(f, log_rate, log_due);
 	}
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,

@@ -358,6 +358,23 @@ static void sender_of_few_packets_keeps_the_lane(void **state)
 	assert_true(zrtt_l4s_classic(&law, &f));
 }
 
+static void who_lost_the_lane_is_marked_above_its_due(void **state)
+{
+	const s32 log_due = zrtt_log2(DUE);
+	struct zrtt_flow f = flow_of(DUE, 25000);
+
+	(void)state;
+	f.acc_q30 = 0;
+	f.threshold_q30 = ZRTT_P_ONE;
+	zrtt_l4s_charge(&f, log_due, log_due);
+	zrtt_l4s_charge(&f, log_due + 1, 0);
+	assert_false(zrtt_is_hit(&f, 0, true, 0));
+	zrtt_l4s_charge(&f, log_due + 1, log_due);
+	zrtt_l4s_charge(&f, log_due + 1, log_due);
+	assert_true(zrtt_is_hit(&f, 0, true, 0));
+	assert_false(zrtt_is_hit(&f, 0, true, 0));
+}
+
 static void lane_comes_back_after_a_silence(void **state)
 {
 	struct zrtt_table t;
@@ -435,6 +452,7 @@ int main(void)
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
 		cmocka_unit_test(sender_of_few_packets_keeps_the_lane),
+		cmocka_unit_test(who_lost_the_lane_is_marked_above_its_due),
 		cmocka_unit_test(lane_comes_back_after_a_silence),
 		cmocka_unit_test(lane_waits_for_what_is_below),
 		cmocka_unit_test(who_returns_leaves_the_way_there),
