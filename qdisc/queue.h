@@ -348,8 +348,8 @@ static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
 	q->l4s.pkts += cb->segs;
 	q->l4s.bytes += bytes;
 	zrtt_sample(&q->l4s.delay_q8, sojourn_us);
-	if (flow && zrtt_l4s_verdict(&vars->l4s, &vars->ctl, flow, &vars->law, sojourn_us,
-				     zrtt_random(q)) &&
+	if (flow && zrtt_l4s_verdict(&vars->l4s, &vars->ctl, flow, &vars->law,
+				     zrtt_log_due(vars, flow), sojourn_us, zrtt_random(q)) &&
 	    q->params.ecn && zrtt_mark_l4s(skb, cb)) {
 		q->l4s.marks += cb->segs;
 		q->stats.ecn_mark += cb->segs;

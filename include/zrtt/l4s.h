@@ -34,6 +34,12 @@
 #define ZRTT_L4S_WIDTH_PKTS	3
 #define ZRTT_L4S_RATE_SHIFT	6	/* 8.6 s: a lower rate of the link is believed */
 
+/* Up to three quarters of its due share a flow grows without marks, if it had none in the last
+ * second: native is what others send, and a mark that ends slow start at a few packets costs a
+ * flow of 300 ms a minute. Not while native is 1.
+ */
+#define ZRTT_L4S_GROWS_LOG	27200			/* log2 of 4/3, Q16 */
+
 #define ZRTT_L4S_AVG_WQ_Q16	64	/* 1/1024 per packet */
 #define ZRTT_L4S_MARKED_SHIFT	4	/* 16 packets */
 
@@ -138,18 +144,27 @@ static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes)
 	l->credit -= ZRTT_L4S_SHARE * bytes;
 }
 
+/* Is @f to grow without marks? */
+static inline bool zrtt_l4s_grows(const struct zrtt_flow *f, s32 log_due)
+{
+	u32 rate = f->rate > f->bytes ? f->rate : f->bytes;
+
+	return !f->hit && zrtt_log2(rate) < log_due - ZRTT_L4S_GROWS_LOG;
+}
+
 /**
  * zrtt_l4s_verdict() - is a packet that leaves the lane marked?
  * @l: state
  * @ctl: P_b
  * @f: its flow
  * @law: counts its weight
+ * @log_due: log2 of its due share, Q16, 0 = not known
  * @sojourn_us: how long it waited
  * @rnd: random number
  */
 static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *ctl,
 				    struct zrtt_flow *f, struct zrtt_law *law,
-				    u32 sojourn_us, u32 rnd)
+				    s32 log_due, u32 sojourn_us, u32 rnd)
 {
 	u32 base_q30 = zrtt_l4s_base(ctl, zrtt_l4s_native(l, sojourn_us));
 	u64 p_q30 = zrtt_weight_times(base_q30, f->weight);
@@ -159,7 +174,8 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 				 ZRTT_L4S_AVG_WQ_Q16);
 	zrtt_count_weight(law, zrtt_weight_times(law->p_q30, zrtt_weight_square(f->weight)),
 			  p_q30 < ZRTT_P_ONE);
-	mark = zrtt_is_hit(f, p_q30, true, rnd);
+	mark = (base_q30 >= ZRTT_P_ONE || !zrtt_l4s_grows(f, log_due)) &&
+	       zrtt_is_hit(f, p_q30, true, rnd);
 	f->hit |= mark;
 	f->marks += mark && f->marks < 255;
 	if (mark)

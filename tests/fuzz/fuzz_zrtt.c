@@ -156,7 +156,7 @@ static void check_flow(const struct queue *q, const struct zrtt_flow *f, u32 tag
 	expect(weight_in_range(f->weight), "weight out of range");
 	expect(f->threshold_q30 >= ZRTT_P_ONE / 2 &&
 	       f->threshold_q30 < ZRTT_P_ONE / 2 * 3, "threshold out of range");
-	expect(f->acc_q30 < f->threshold_q30, "credit piles up");
+	expect(f->acc_q30 <= f->threshold_q30, "credit piles up");
 	expect(f->penalty_q16 >= ZRTT_PENALTY_MIN && f->penalty_q16 <= ZRTT_PENALTY_MAX,
 	       "penalty out of range");
 	expect(!f->live || !f->counts || (zrtt_flow_mature(f) && f->rate),
@@ -232,7 +232,8 @@ static bool check_l4s(struct queue *q, struct zrtt_flow *f, const struct zrtt_ar
 	if (!f->l4s || zrtt_l4s_overloaded(&q->params, &q->vars, f, pkt))
 		return false;
 	zrtt_l4s_end_epoch(&q->vars.l4s, (u64)rnd << 8);
-	mark = zrtt_l4s_verdict(&q->vars.l4s, &q->vars.ctl, f, &q->vars.law, sojourn_us, rnd);
+	mark = zrtt_l4s_verdict(&q->vars.l4s, &q->vars.ctl, f, &q->vars.law,
+				zrtt_log_due(&q->vars, f), sojourn_us, rnd);
 	expect(!mark || q->vars.ctl.root_q30 || sojourn_us > q->vars.l4s.from_us ||
 	       f->acc_q30, "marked for nothing");
 	expect(!mark || (f->hit && f->marks), "a mark is not remembered");

@@ -96,7 +96,7 @@ static double marked(double weight, u32 base_q30)
 
 	f.weight = zrtt_weight_pack((s32)lround(log2(weight) * ZRTT_Q16_ONE));
 	for (i = 0; i < 100000; i++)
-		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, (u32)unit_random(&seed));
+		marks += zrtt_l4s_verdict(&l, &ctl, &f, &law, 0, 0, (u32)unit_random(&seed));
 	assert_int_equal(f.hit, 1);
 	assert_int_equal(f.marks, 255);
 	/* who is above 1 is not in the mean */
@@ -112,6 +112,39 @@ static void marks_are_as_many_as_the_weight_says(void **state)
 	assert_near(marked(3, ZRTT_P_ONE / 5), 0.6, 0.005);
 	assert_near(marked(0.25, ZRTT_P_ONE / 5), 0.05, 0.005);
 	assert_near(marked(9, ZRTT_P_ONE / 5), 1, 0);
+}
+
+/* Is a packet of @f marked, where its due share is DUE, and where it would be with P = @base_q30? */
+static bool marked_of_due(struct zrtt_flow *f, u32 base_q30)
+{
+	struct zrtt_ctl ctl = { .root_q30 = base_q30 / 2 };
+	struct zrtt_l4s l = lane_of_link(FAST);
+	struct zrtt_law law = {};
+
+	f->acc_q30 = ZRTT_P_ONE;
+	f->threshold_q30 = ZRTT_P_ONE;
+	return zrtt_l4s_verdict(&l, &ctl, f, &law, zrtt_log2(DUE), 0, ~0U);
+}
+
+static void flow_grows_unmarked_to_its_due(void **state)
+{
+	struct zrtt_flow f = flow_of(DUE * 7 / 10, 10000);
+
+	(void)state;
+	f.weight = zrtt_weight_pack(0);
+	assert_false(marked_of_due(&f, ZRTT_P_ONE / 5));
+	/* what it sent in this epoch counts before its rate follows */
+	f.bytes = DUE * 8 / 10;
+	assert_true(marked_of_due(&f, ZRTT_P_ONE / 5));
+	/* now it has a mark in this second */
+	f.bytes = 0;
+	assert_true(marked_of_due(&f, ZRTT_P_ONE / 5));
+	f.hit = 0;
+	assert_false(marked_of_due(&f, ZRTT_P_ONE / 5));
+	assert_true(marked_of_due(&f, ZRTT_P_ONE + 1));
+	f.hit = 0;
+	f.rate = DUE * 8 / 10;
+	assert_true(marked_of_due(&f, ZRTT_P_ONE / 5));
 }
 
 /* A classic flow's rate goes with the root of 1 / P, a scalable one's with 1 / P. */
@@ -443,6 +476,7 @@ int main(void)
 		cmocka_unit_test(slower_link_is_believed_after_a_while),
 		cmocka_unit_test(more_of_native_and_coupled_counts),
 		cmocka_unit_test(marks_are_as_many_as_the_weight_says),
+		cmocka_unit_test(flow_grows_unmarked_to_its_due),
 		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
 		cmocka_unit_test(drops_where_all_is_marked),
 		cmocka_unit_test(flow_that_grows_is_not_held_back),
