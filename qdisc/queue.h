@@ -309,7 +309,7 @@ static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane 
 
 	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head || l4s_waits);
 	if (lane > ZRTT_LANE_L4S && l4s_waits)
-		zrtt_l4s_other_left(&q->vars.l4s, bytes);
+		zrtt_l4s_other_left(&q->vars.l4s, bytes, true);
 	q->sparse.pkts += segs;
 	q->sparse.bytes += bytes;
 	if (unlikely(!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE)))
@@ -363,7 +363,7 @@ static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes, bool l
 
 	zrtt_bulk_left(&q->vars.lanes, bytes);
 	if (l4s_waits)
-		zrtt_l4s_other_left(&q->vars.l4s, bytes);
+		zrtt_l4s_other_left(&q->vars.l4s, bytes, false);
 }
 
 /* Take the head of a lane, which leaves for the link. */

@@ -67,7 +67,10 @@
  */
 #define ZRTT_L4S_LATE_NS	5000000
 
-/* While both wait, the lane has nine bytes for one of sparse and bulk (RFC 9332 sec. 2.5.1). */
+/* While both wait, the lane has nine bytes for one of bulk (RFC 9332 sec. 2.5.1), and one for one
+ * of sparse: with nine, a flow of 3 ms whose least window is more than its due held one of Vegas,
+ * which sends less the longer it waits, at a seventh of the rate.
+ */
 #define ZRTT_L4S_SHARE		9
 #define ZRTT_L4S_CREDIT_MAX	16384
 
@@ -138,10 +141,10 @@ static inline void zrtt_l4s_left(struct zrtt_l4s *l, u32 bytes)
 		l->credit = ZRTT_L4S_CREDIT_MAX;
 }
 
-/* A packet of @bytes left sparse or bulk while the lane waited. */
-static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes)
+/* A packet of @bytes left bulk, or sparse, while the lane waited. */
+static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes, bool sparse)
 {
-	l->credit -= ZRTT_L4S_SHARE * bytes;
+	l->credit -= (sparse ? 1 : ZRTT_L4S_SHARE) * bytes;
 }
 
 /* Is @f to grow without marks? */

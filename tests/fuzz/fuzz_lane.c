@@ -362,11 +362,13 @@ static void l4s_left(struct queue *q, const struct piece *piece)
 	expect(q->ahead <= BYTES_MAX, "others have less than their part of the link");
 }
 
-static void other_left(struct queue *q, const struct piece *piece)
+static void other_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
 {
+	bool sparse = lane != ZRTT_LANE_BULK;
+
 	if (head_of(q, ZRTT_LANE_L4S)) {
-		zrtt_l4s_other_left(&q->vars.l4s, piece->bytes);
-		q->ahead -= ZRTT_L4S_SHARE * piece->bytes;
+		zrtt_l4s_other_left(&q->vars.l4s, piece->bytes, sparse);
+		q->ahead -= (sparse ? 1 : ZRTT_L4S_SHARE) * piece->bytes;
 	}
 }
 
@@ -375,7 +377,7 @@ static void others_left(struct queue *q, enum zrtt_lane lane, const struct piece
 	if (lane == ZRTT_LANE_L4S)
 		l4s_left(q, piece);
 	else
-		other_left(q, piece);
+		other_left(q, lane, piece);
 	zrtt_bulk_left(&q->vars.lanes, piece->bytes);
 	q->overtaken -= piece->bytes < q->overtaken ? piece->bytes : q->overtaken;
 }
@@ -388,7 +390,7 @@ static void leave(struct queue *q)
 	expect(head_of(q, lane), "packets are queued, but none comes out");
 	piece = pull(q, lane);
 	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_RETURNING_LARGE)
-		other_left(q, &piece);
+		other_left(q, lane, &piece);
 	if (lane == ZRTT_LANE_L4S || lane == ZRTT_LANE_BULK)
 		others_left(q, lane, &piece);
 	else

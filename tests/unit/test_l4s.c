@@ -291,22 +291,29 @@ static void ce_follows_the_last_ect(void **state)
 }
 
 /* RFC 9332 sec. 2.5: both wait all the time, and others have a tenth */
-static void others_have_a_tenth(void **state)
+/* The part of the link that others have. */
+static double part_of_others(bool sparse)
 {
 	u32 i, bytes = 0, others = 0;
 	struct zrtt_l4s l = {};
 
-	(void)state;
 	for (i = 0; i < 10000; i++) {
 		if (l.credit <= 0) {
 			zrtt_l4s_left(&l, 1514);
 			bytes += 1514;
 		} else {
-			zrtt_l4s_other_left(&l, 1514);
+			zrtt_l4s_other_left(&l, 1514, sparse);
 			others += 1514;
 		}
 	}
-	assert_near((double)others / (bytes + others), 0.1, 0.001);
+	return (double)others / (bytes + others);
+}
+
+static void bulk_has_a_tenth_and_sparse_half(void **state)
+{
+	(void)state;
+	assert_near(part_of_others(false), 0.1, 0.001);
+	assert_near(part_of_others(true), 0.5, 0.001);
 }
 
 /* Queue protection */
@@ -482,7 +489,7 @@ int main(void)
 		cmocka_unit_test(flow_that_grows_is_not_held_back),
 		cmocka_unit_test(integral_is_no_faster_than_its_flow),
 		cmocka_unit_test(ce_follows_the_last_ect),
-		cmocka_unit_test(others_have_a_tenth),
+		cmocka_unit_test(bulk_has_a_tenth_and_sparse_half),
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
 		cmocka_unit_test(sender_of_few_packets_keeps_the_lane),
