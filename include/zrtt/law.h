@@ -52,14 +52,13 @@ enum zrtt_verdict {
  * third of the marks that the flow, or one of the due share, expects in an epoch, and 1/16 at
  * most. Where marks are seconds apart, senders have not answered the last ones yet. Who has 16
  * marks in an epoch and still is above its due answers to none: it has a gain of 1/4, until
- * P_i is 1/4 and drops begin to tell. A flood is to have a P_i of 1, also where P_b is 2^-20.
+ * P_i is 1 and half of it is dropped. A flood is to have a P_i of 1, also where P_b is 2^-20.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
 #define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
 #define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
 #define ZRTT_PENALTY_GAIN_DEAF	(ZRTT_Q16_ONE / 4)
-#define ZRTT_PENALTY_DEAF_P	(ZRTT_P_ONE / 4)
 #define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
 
 /* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large: marks are seconds apart
@@ -453,7 +452,7 @@ static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_fl
 	u64 p_q30 = zrtt_weight_times(law->p_q30, f->weight);
 	u32 own_q16;
 
-	if (p_q30 > ZRTT_PENALTY_DEAF_P)
+	if (p_q30 > ZRTT_P_ONE)
 		return law->gain_q16;
 	if (zrtt_marks_third(p_q30, f->rate) >= ZRTT_PENALTY_DEAF)
 		return ZRTT_PENALTY_GAIN_DEAF;

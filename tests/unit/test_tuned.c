@@ -490,10 +490,10 @@ static void penalty_follows_the_marks_that_a_flow_has_itself(void **state)
 	assert_near(penalised_at(P_OF(0.001), gain), gain, 2);
 	assert_near(penalised_at(P_OF(1), gain), OCTAVE / 16, 50);
 	assert_near(penalised_at(P_OF(15), gain), OCTAVE / 16, 50);
-	/* many marks, and no answer; drops need none */
+	/* many marks, and no answer, until half is dropped */
 	assert_near(penalised_at(P_OF(17), gain), OCTAVE / 4, 50);
-	assert_near(penalised_at(0.249, gain), OCTAVE / 4, 50);
-	assert_near(penalised_at(0.26, OCTAVE / 16), OCTAVE / 16, 50);
+	assert_near(penalised_at(0.99, gain), OCTAVE / 4, 50);
+	assert_near(penalised_at(1.01, OCTAVE / 16), OCTAVE / 16, 50);
 }
 
 static void penalty_counts_an_octave_and_2_s_at_the_most(void **state)
