@@ -160,6 +160,7 @@ BUGS = [
     Bug("lets ECT(1) overtake what was spoofed", "lane", "if (f->last & ZRTT_LAST_BULK)\n\t\treturn ZRTT_LANE_BULK;\n\tif (f->lane", "if (f->lane"),
     Bug("forgets what bulk is owed", "lane", "l->credit += bytes;", "l->credit += 0 * bytes;", "l4s"),
     Bug("gives the lane to ECT(0)", "zrtt", "f->ect0 = ecn == ZRTT_ECT_0;", "f->ect0 = 0;"),
+    Bug("leaves sparse a tenth beside the lane", "lane", "sparse ? 1 :", "sparse ? 9 :", "l4s"),
     Bug("gives the lane to who lost it", "lane", "l4s &= params->l4s && !f->barred;", "l4s &= params->l4s;", "zrtt"),
     Bug("forgets whose slot is taken", "lane", "\tzrtt_flow_lose(t, f);\n\tzrtt_flow_begin", "\tzrtt_flow_begin", "table"),
     Bug("forgets what was spoofed in its name", "lane", "if (f->last & ZRTT_LAST_BULK)", "if (0)", "table"),
