@@ -290,8 +290,7 @@ static void ce_follows_the_last_ect(void **state)
 	check_class(ZRTT_NOT_ECT, false, false, false);
 }
 
-/* RFC 9332 sec. 2.5: both wait all the time, and others have a tenth */
-/* The part of the link that others have. */
+/* The part of the link that others have if they and the lane wait all the time, RFC 9332 sec. 2.5 */
 static double part_of_others(bool sparse)
 {
 	u32 i, bytes = 0, others = 0;
