@@ -143,6 +143,14 @@ def lost_early(rounds: Sequence[Round]) -> list[int]:
     return [now - before for before, now in pairwise([0, *sums])]
 
 
+def may_lose_early(before: Round | None, now: Round) -> bool:
+    """May a round drop packets at the head that are not late? It may if it lowers a limit, or
+    if memory was full: a mark can give a packet more of it, and any change trims that."""
+    if before and before.zrtt["memory_used"] + MOST_MEMORY > before.options["memory_limit"]:
+        return True
+    return bool(LOWERS.search(now.words))
+
+
 def _changes(chance: random.Random) -> list[str]:
     """Two of them, but not two modes: not all parameters go with each."""
     while True:

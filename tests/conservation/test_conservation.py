@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import ledger
@@ -66,13 +67,25 @@ def test_nothing_is_left_at_the_end() -> None:
 
 def test_packets_are_lost_early_when_limits_change() -> None:
     """And only then: else it is lateness that drops at the head."""
-    lost = list(zip(rounds(), ledger.lost_early(rounds()), strict=True))
-    assert sum(packets for _, packets in lost) > 500
+    lost = ledger.lost_early(rounds())
+    assert sum(lost) > 500
     assert not [
-        (each.words, packets)
-        for each, packets in lost
-        if packets < 0 or (packets and not ledger.LOWERS.search(each.words))
+        (now.words, packets)
+        for (before, now), packets in zip(pairwise([None, *rounds()]), lost, strict=True)
+        if packets < 0 or (packets and not ledger.may_lose_early(before, now))
     ]
+
+
+def test_full_memory_may_lose_packets_at_any_change() -> None:
+    def before(used: int) -> Round:
+        return Round("memory_limit 50k", BOOKS, PARENT, ZRTT | {"memory_used": used})
+
+    now = Round("hint trust", BOOKS, PARENT, ZRTT)
+    least = 50_000 - ledger.MOST_MEMORY
+    assert not ledger.may_lose_early(None, now)
+    assert not ledger.may_lose_early(before(least), now)
+    assert ledger.may_lose_early(before(least + 1), now)
+    assert ledger.may_lose_early(None, replace(now, words="limit 50"))
 
 
 @pytest.mark.parametrize("limit", ["packets", "memory"])
