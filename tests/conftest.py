@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.engines.job import GuestError
+
 HERE = Path(__file__).parent
 ONE_BY_ONE = {"fuzz", "model"}
 """Folders whose tests share nothing but what lab.cache keeps."""
@@ -24,6 +26,8 @@ SHARED_GUESTS = {"report", "small", "held", "two_cpus", "quick"}
 LONGEST_FIRST = ("functional guests", "functional/test_life.py", "agent")
 if os.environ.get("QUICK"):
     LONGEST_FIRST = ("unit", *(f"lab/test_{name}.py" for name in ("report_page", "endpoint_figures")))
+CONSOLE_LINES = 40
+"""What is shown of a guest that died."""
 COST = "cost"
 Cost = tuple[str, float, float]
 """A folder, seconds, and seconds of processor time."""
@@ -81,6 +85,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
     outcome = yield
+    error = call.excinfo.value if call.excinfo else None
+    if isinstance(error, GuestError) and error.console:
+        last = "\n".join(error.console.splitlines()[-CONSOLE_LINES:])
+        outcome.get_result().sections.append(("console of the guest", last))
     if call.when == "teardown":
         began_s, began_processor_s = item.stash[BEGAN]
         spent = time.monotonic() - began_s, _processor_s() - began_processor_s
