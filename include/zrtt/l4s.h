@@ -41,6 +41,7 @@
 #define ZRTT_L4S_GROWS_LOG	27200			/* log2 of 4/3, Q16 */
 
 #define ZRTT_L4S_AVG_WQ_Q16	64	/* 1/1024 per packet */
+#define ZRTT_L4S_AVG_SHIFT	5	/* and 1/32 per epoch: there may be no more packets */
 #define ZRTT_L4S_MARKED_SHIFT	4	/* 16 packets */
 
 /* Who loses the lane: a flow that for 7 updates, a second, has more than 1.4 times the due share,
@@ -94,7 +95,7 @@ struct zrtt_l4s {
 };
 
 /**
- * zrtt_l4s_end_epoch() - the ramp follows the link
+ * zrtt_l4s_end_epoch() - the ramp follows the link, and what was marked is forgotten
  * @l: state
  * @sent: bytes that left all lanes in the epoch
  */
@@ -112,6 +113,7 @@ static inline void zrtt_l4s_end_epoch(struct zrtt_l4s *l, u64 sent)
 	if (width_us < ZRTT_L4S_WIDTH_US)
 		width_us = ZRTT_L4S_WIDTH_US;
 	l->slope_q30 = ZRTT_P_ONE / width_us;
+	l->p_avg_q30 -= l->p_avg_q30 >> ZRTT_L4S_AVG_SHIFT;
 }
 
 /* The native probability of a packet that waited @sojourn_us, Q30. */

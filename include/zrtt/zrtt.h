@@ -400,6 +400,10 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
 	vars->table.due = vars->law.due;
 	vars->hosts.table.due = vars->hosts.law.due;
 	vars->law.l4s_gain_q16 = zrtt_penalty_gain(vars->l4s.p_avg_q30, vars->law.due);
+	/* hosts that are in the low-latency lane alone have its marks, and no P_b */
+	if (!vars->ctl.p_q30)
+		vars->hosts.law.gain_q16 = zrtt_penalty_gain(vars->l4s.p_avg_q30,
+							     vars->hosts.law.due);
 	zrtt_lanes_tick(&vars->lanes, params->lanes, params->l4s, vars->ctl.p_q30,
 			vars->law.due);
 }

@@ -254,6 +254,31 @@ static void integral_is_no_faster_than_its_flow(void **state)
 	assert_int_equal(penalty_step(1 << 30, 4000000), 0);
 }
 
+/* Where the lane is alone there is no P_b: its marks say how fast penalties of hosts move, and not
+ * for long after its last packet.
+ */
+static void hosts_of_the_lane_alone_learn_from_its_marks(void **state)
+{
+	struct zrtt_vars vars = { .hosts.law = law_of_due(DUE), .l4s.p_avg_q30 = ZRTT_P_ONE / 10 };
+	struct zrtt_params params = {};
+	u32 i;
+
+	(void)state;
+	zrtt_tick_end(&params, &vars);
+	assert_int_equal(vars.hosts.law.gain_q16, ZRTT_PENALTY_GAIN_MAX);
+
+	for (i = 0; i < 8 * 60; i++)
+		zrtt_l4s_end_epoch(&vars.l4s, FAST);
+	zrtt_tick_end(&params, &vars);
+	assert_int_equal(vars.hosts.law.gain_q16, 0);
+
+	vars.l4s.p_avg_q30 = ZRTT_P_ONE / 10;
+	vars.hosts.law.gain_q16 = 7;
+	vars.ctl.p_q30 = 1;
+	zrtt_tick_end(&params, &vars);
+	assert_int_equal(vars.hosts.law.gain_q16, 7);
+}
+
 /* The lane */
 
 static void check_class(u8 ecn, bool was, bool ect0, bool want)
@@ -487,6 +512,7 @@ int main(void)
 		cmocka_unit_test(drops_where_all_is_marked),
 		cmocka_unit_test(flow_that_grows_is_not_held_back),
 		cmocka_unit_test(integral_is_no_faster_than_its_flow),
+		cmocka_unit_test(hosts_of_the_lane_alone_learn_from_its_marks),
 		cmocka_unit_test(ce_follows_the_last_ect),
 		cmocka_unit_test(bulk_has_a_tenth_and_sparse_half),
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
