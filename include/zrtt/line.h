@@ -503,6 +503,15 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
+/* There is no queue any more, if there was one: what emptied it is not the line's rate, and would
+ * take seconds to grow where answers are few.
+ */
+static inline bool zrtt_line_emptied(struct zrtt_line *line, const struct zrtt_line_params *params)
+{
+	return line->state == ZRTT_LINE_QUEUE && line->measured > line->rate &&
+	       zrtt_line_set(line, params, line->measured);
+}
+
 /* The line is full and has no queue, for an epoch of @span_us. */
 static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  u32 span_us)
@@ -640,7 +649,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	u64 sent = bytes - line->epoch_bytes;
 	u32 other_q8 = answers->other_q8;
 	struct zrtt_line_mark through;
-	bool queue, full, lost;
+	bool queue, full, lost, raised;
 
 	zrtt_line_mark(line, bytes, now_us);
 	if (span_us < ZRTT_LINE_EPOCH_US ||
@@ -676,13 +685,15 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	/* a way there and back has the queues of both directions: whose is it? */
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);
+	/* a line that loses says itself which rate is too much */
+	raised = !loss->ceiling && zrtt_line_emptied(line, params);
 	if (!queue && full && !zrtt_loss_holds(loss))
-		return zrtt_line_grow(line, params, span_us);
+		return zrtt_line_grow(line, params, span_us) || raised;
 	if (!queue && full)
 		line->state = ZRTT_LINE_LOSS;
 	else if (line->state != ZRTT_LINE_START)
 		line->state = ZRTT_LINE_HOLD;
-	return false;
+	return raised;
 }
 
 #endif

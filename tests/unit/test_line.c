@@ -746,6 +746,32 @@ static void test_seldom_answers_are_kept(void **state)
 	assert_true(told.line.rate < 2 * MBIT);
 }
 
+/* The first answer of an empty line ends it, but where the line loses another rule has the rate. */
+static void test_rate_that_empties_a_queue_ends_with_it(void **state)
+{
+	static const u64 ceilings[] = { 0, 4 * MBIT };
+	u32 i, ticks;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(ceilings); i++) {
+		struct told told;
+
+		begin_told(&told);
+		told.line.state = ZRTT_LINE_QUEUE;
+		told.line.measured = 8 * MBIT;
+		told.line.rate = 2 * MBIT;
+		told.loss.ceiling = ceilings[i];
+		for (ticks = 0; ticks < 2 * ZRTT_LINE_EPOCH_US / TICK_US + 1; ticks++) {
+			tick_told(&told);
+			tell(&told, 1, 10000, 0);
+			tell(&told, 2, 10000, 0);
+			update_told(&told);
+		}
+		assert_int_equal(told.line.state, ZRTT_LINE_HOLD);
+		assert_int_equal(told.line.rate, ceilings[i] ? 2 * MBIT : 8 * MBIT);
+	}
+}
+
 /* What was sent since the latest answer waits, but for what the line has sent since. */
 static void test_queue_is_that_of_now(void **state)
 {
@@ -887,6 +913,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
 		cmocka_unit_test(test_hosts_agree_on_loss),
 		cmocka_unit_test(test_seldom_answers_are_kept),
+		cmocka_unit_test(test_rate_that_empties_a_queue_ends_with_it),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),
 		cmocka_unit_test(test_hosts_have_one_voice_each),
