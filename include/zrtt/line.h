@@ -503,22 +503,22 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
-/* There is no queue any more, if there was one: what emptied it is not the line's rate, and would
- * take seconds to grow where answers are few.
+/* The rate without a queue. What emptied one is not the line's, and would take seconds to grow where
+ * answers are few.
  */
-static inline bool zrtt_line_emptied(struct zrtt_line *line, const struct zrtt_line_params *params)
+static inline u64 zrtt_line_base(const struct zrtt_line *line)
 {
-	return line->state == ZRTT_LINE_QUEUE && line->measured > line->rate &&
-	       zrtt_line_set(line, params, line->measured);
+	return line->state == ZRTT_LINE_QUEUE && line->measured > line->rate ? line->measured :
+									       line->rate;
 }
 
-/* The line is full and has no queue, for an epoch of @span_us. */
+/* The line is full and has no queue, for an epoch of @span_us: grow from @base. */
 static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
-				  u32 span_us)
+				  u64 base, u32 span_us)
 {
 	u64 most = line->passed + (line->passed >> ZRTT_LINE_GROW_AHEAD);
 	u32 epochs = span_us / ZRTT_LINE_EPOCH_US;
-	u64 rate = line->rate;
+	u64 rate = base;
 
 	line->state = ZRTT_LINE_GROW;
 	line->steps += epochs;
@@ -528,7 +528,7 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 	}
 	rate += rate * epochs >> line->step;
 	if (line->passed && rate > most)
-		rate = line->rate > most ? line->rate : most;
+		rate = base > most ? base : most;
 	return zrtt_line_set(line, params, rate);
 }
 
@@ -649,7 +649,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	u64 sent = bytes - line->epoch_bytes;
 	u32 other_q8 = answers->other_q8;
 	struct zrtt_line_mark through;
-	bool queue, full, lost, raised;
+	bool queue, full, lost;
+	u64 base;
 
 	zrtt_line_mark(line, bytes, now_us);
 	if (span_us < ZRTT_LINE_EPOCH_US ||
@@ -686,14 +687,14 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);
 	/* a line that loses says itself which rate is too much */
-	raised = !loss->ceiling && zrtt_line_emptied(line, params);
+	base = loss->ceiling ? line->rate : zrtt_line_base(line);
 	if (!queue && full && !zrtt_loss_holds(loss))
-		return zrtt_line_grow(line, params, span_us) || raised;
+		return zrtt_line_grow(line, params, base, span_us);
 	if (!queue && full)
 		line->state = ZRTT_LINE_LOSS;
 	else if (line->state != ZRTT_LINE_START)
 		line->state = ZRTT_LINE_HOLD;
-	return raised;
+	return zrtt_line_set(line, params, base);
 }
 
 #endif
