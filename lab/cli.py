@@ -53,7 +53,6 @@ COMMANDS = (
     run, demo, sweep, arena, exec_command, flent, report_command, figures, crosscheck, ablation, mininet,
     bench, agentcost, multiqueue, longrun, flood, tdc, stress, trace, kernel, matrix,
 )  # fmt: skip
-CONSOLE_LINES = 40
 EXPECTED_ERRORS = (
     ScenarioError,
     UnitError,
@@ -100,7 +99,7 @@ def main() -> int:
         return 2
     except EXPECTED_ERRORS as error:
         if isinstance(error, GuestError) and error.console:
-            print("\n".join(error.console.splitlines()[-CONSOLE_LINES:]), file=sys.stderr)
+            print(error.last_lines(), file=sys.stderr)
         print(f"lab: {error}", file=sys.stderr)
         return 1
     except BrokenPipeError:

@@ -26,8 +26,6 @@ SHARED_GUESTS = {"report", "small", "held", "two_cpus", "quick"}
 LONGEST_FIRST = ("functional guests", "functional/test_life.py", "agent")
 if os.environ.get("QUICK"):
     LONGEST_FIRST = ("unit", *(f"lab/test_{name}.py" for name in ("report_page", "endpoint_figures")))
-CONSOLE_LINES = 40
-"""What is shown of a guest that died."""
 COST = "cost"
 Cost = tuple[str, float, float]
 """A folder, seconds, and seconds of processor time."""
@@ -87,8 +85,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     outcome = yield
     error = call.excinfo.value if call.excinfo else None
     if isinstance(error, GuestError) and error.console:
-        last = "\n".join(error.console.splitlines()[-CONSOLE_LINES:])
-        outcome.get_result().sections.append(("console of the guest", last))
+        outcome.get_result().sections.append(("console of the guest", error.last_lines()))
     if call.when == "teardown":
         began_s, began_processor_s = item.stash[BEGAN]
         spent = time.monotonic() - began_s, _processor_s() - began_processor_s

@@ -687,7 +687,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);
 	/* a line that loses says itself which rate is too much */
-	base = loss->ceiling ? line->rate : zrtt_line_base(line);
+	base = zrtt_loss_holds(loss) ? line->rate : zrtt_line_base(line);
 	if (!queue && full && !zrtt_loss_holds(loss))
 		return zrtt_line_grow(line, params, base, span_us);
 	if (!queue && full)

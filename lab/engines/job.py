@@ -31,6 +31,8 @@ from lab.kernels.kernel import Kernel
 
 COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
 """Folders of the host that a guest has its own of, once it runs."""
+CONSOLE_LINES = 40
+"""What is shown of a guest that died."""
 
 
 def covered(file: Path) -> bool:
@@ -44,6 +46,10 @@ class GuestError(RuntimeError):
     def __init__(self, reason: str, console: str = "") -> None:
         super().__init__(reason)
         self.console = console
+
+    def last_lines(self) -> str:
+        """The end of the console, empty if there is none."""
+        return "\n".join(self.console.splitlines()[-CONSOLE_LINES:])
 
 
 @dataclass(frozen=True)
