@@ -144,7 +144,7 @@ struct zrtt_ctl_params {
  * @recent_us: sojourns at the last updates, PI2
  * @at: where the next one goes
  * @aim_us: what PI2 holds the standing queue at
- * @others_q16: part of the rates that flows have which do not count, Q16, up to
+ * @others_q16: part of the rates that short flows have, Q16, up to
  *	ZRTT_OTHERS_MAX_Q16: PI2's gains are less by it
  * @empty_ticks: updates in a row that found no queue to speak of
  * @changed_ns: when BLUE last changed P_b
@@ -321,7 +321,7 @@ static inline void zrtt_ctl_follow(const struct zrtt_ctl_params *params,
 					    ZRTT_FOLLOW_P);
 }
 
-/* The mean part of the rates that flows have which do not count; @others_q16 is that of now. */
+/* The mean part of the rates that short flows have; @others_q16 is that of now. */
 static inline void zrtt_ctl_heed_others(struct zrtt_ctl *ctl, u32 others_q16)
 {
 	if (others_q16 > ZRTT_OTHERS_MAX_Q16)

@@ -348,6 +348,8 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	s32 log_rate;
 
 	h->hit |= f->hit;
+	if (f->lane == ZRTT_LANE_BULK)
+		h->lane = ZRTT_LANE_BULK;
 	zrtt_host_note(hosts, m, !m->end, epoch);
 	if (!zrtt_flow_update_due(&hosts->table, h, epoch))
 		return;
@@ -361,6 +363,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	if (!part || !part->generation)
 		zrtt_penalise_at(&hosts->law, h, log_rate, hosts->law.log_due, epochs);
 	g->ahead = 0;
+	h->lane = ZRTT_LANE_SPARSE;
 	zrtt_host_note(hosts, m, m->end, epoch);
 }
 

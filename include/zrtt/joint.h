@@ -80,7 +80,7 @@ static inline bool zrtt_joint_silent(const struct zrtt_joint_host *j, u32 epoch)
 	return (s32)(epoch - j->met) > ZRTT_LIVE_EPOCHS;
 }
 
-/* Slots forget a hit when such a period ends: the same in all queues. */
+/* Slots forget a hit when such a period ends, or each second one: the same in all queues. */
 static inline u32 zrtt_joint_period(u32 tag, u32 epoch)
 {
 	return (epoch + tag) >> ZRTT_HIT_SHIFT;

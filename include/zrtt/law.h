@@ -61,12 +61,10 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_GAIN_DEAF	(ZRTT_Q16_ONE / 4)
 #define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
 
-/* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large: marks are seconds apart
- * there. By P_i alone a flow that starts with twice its share may keep it for half a minute. So
- * one that has half more than a large share has a mark in 16 epochs, 2 s, beside those of P_i:
- * with more of them others would come before its rate, a mean over 1.6 s, shows an answer.
+/* By P_i alone a flow that starts with twice a large due share may keep it for half a minute. So
+ * one that has half more than that has a mark in 16 epochs, 2 s, beside those of P_i: with more of
+ * them others would come before its rate, a mean over 1.6 s, shows an answer.
  */
-#define ZRTT_LARGE_DUE		(128 * 1514)
 #define ZRTT_EXCESS_LOG		38336			/* log2 of 1.5, Q16 */
 #define ZRTT_EXCESS_CREDIT	(ZRTT_P_ONE / 16)
 
@@ -483,7 +481,8 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
  * @epochs: since its update before, 1 or more
  *
  * Below 1 it falls only while the flow is hit: a flow that is application-limited below the
- * due share must not save up for a burst. In the low-latency lane few marks are enough, also of
+ * due share must not save up for a burst. Down to 1 it falls whether the flow counts or not, or
+ * who is no longer held back would keep it. In the low-latency lane few marks are enough, also of
  * a flow that does not count: who is not scalable is held below its due by these, and known by
  * them once it has that.
  */
@@ -493,7 +492,8 @@ static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow
 	u32 gain_q16;
 	s64 step_q16;
 
-	if (!log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f))))
+	if (!log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f)) ||
+			  (!f->l4s && f->rate && f->penalty_q16 > 0 && log_rate < log_due)))
 		return;
 	epochs = zrtt_live_epochs(epochs);
 	gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);

@@ -153,6 +153,7 @@ static inline void zrtt_sums_add(struct zrtt_sums *to, const struct zrtt_sums *s
 	to->sum_log_rate += sums->sum_log_rate;
 	to->sum_rtt_us += sums->sum_rtt_us;
 	to->other_rate += sums->other_rate;
+	to->young_rate += sums->young_rate;
 	to->counted += sums->counted;
 	to->with_rtt += sums->with_rtt;
 }

@@ -79,6 +79,7 @@ struct zrtt_passage {
  * @sum_rate: sum of their rates
  * @sum_log_rate: sum of the log2 of each, Q16
  * @other_rate: sum of the rates of live flows that do not count
+ * @young_rate: of these, of those that are not mature
  * @due: the due share of the last tick, bytes per epoch, 0 = not known
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
@@ -108,6 +109,7 @@ struct zrtt_table {
 	u64 sum_rate;
 	s64 sum_log_rate;
 	u64 other_rate;
+	u64 young_rate;
 	u32 due;
 	u64 sum_rtt_us;
 	u32 rtt_avg_us;
@@ -130,6 +132,7 @@ struct zrtt_table {
  * @sum_log_rate: see there
  * @sum_rtt_us: see there
  * @other_rate: see there
+ * @young_rate: see there
  * @counted: see there
  * @with_rtt: live flows that have an RTT
  */
@@ -138,6 +141,7 @@ struct zrtt_sums {
 	s64 sum_log_rate;
 	u64 sum_rtt_us;
 	u64 other_rate;
+	u64 young_rate;
 	u32 counted;
 	u32 with_rtt;
 };
@@ -342,6 +346,8 @@ static inline void zrtt_flow_count(struct zrtt_table *t, const struct zrtt_flow 
 		zrtt_flow_count_member(t, f, log_rate, sign);
 	if (!f->counts) {
 		t->other_rate += (s64)sign * f->rate;
+		if (!zrtt_flow_mature(f))
+			t->young_rate += (s64)sign * f->rate;
 		return;
 	}
 	t->counted += sign;
@@ -701,20 +707,29 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
 	       (f->l4s || f->updates * t->update_epochs >= ZRTT_MATURE_EPOCHS);
 }
 
-/* Does @f's rate count in the due share? A flow that is held back does, however little it gets:
- * it was marked or dropped recently, or has a quarter of the share. An application-limited
- * flow below that is seldom hit: P_i falls with the square of the rate, hits with its cube.
- * Small packets that pass in thin, or before it, such as the ACKs of a download, are not held
- * back. Nor is a flow of the low-latency lane that grows to the share: what it leaves to others
- * is not to be charged to them.
+/* The rate from which on @f counts in the due share though it was not marked or dropped lately: a
+ * quarter of the share in bulk, all of it in lanes where nothing is marked. A stream of a constant
+ * rate below the share has these, and so has a flow of the low-latency lane that grows: what they
+ * leave to others is not to be charged to them. Small packets that pass in thin, or before it, such
+ * as the ACKs of a download, are never held back.
+ */
+static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	u32 due = zrtt_flow_due(t, f);
+
+	if (f->lane == ZRTT_LANE_THIN || (f->lane == ZRTT_LANE_RETURNING && !f->l4s))
+		return 1ULL << 32;
+	return f->lane == ZRTT_LANE_BULK && !f->l4s ? due / 4 : due;
+}
+
+/* Does @f's rate count in the due share? A flow that is held back does, however little it gets.
+ * One that is application-limited is seldom hit: P_i falls with the square of the rate, hits with
+ * its cube.
  */
 static inline bool zrtt_flow_counts(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
 	return zrtt_flow_goes_on(t, f) && f->rate &&
-	       (zrtt_flow_held(f) ||
-		(f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&
-		 f->lane != ZRTT_LANE_THIN &&
-		 (f->lane != ZRTT_LANE_RETURNING || f->l4s)));
+	       (zrtt_flow_held(f) || f->rate >= zrtt_flow_counts_from(t, f));
 }
 
 /* What the flows of @t sum up to. */
@@ -725,6 +740,7 @@ static inline struct zrtt_sums zrtt_table_sums(const struct zrtt_table *t)
 		.sum_log_rate = t->sum_log_rate,
 		.sum_rtt_us = t->sum_rtt_us,
 		.other_rate = t->other_rate,
+		.young_rate = t->young_rate,
 		.counted = t->counted,
 		.with_rtt = t->live - t->by_source[ZRTT_RTT_NONE],
 	};
@@ -738,14 +754,14 @@ static inline u32 zrtt_mean_rate(const struct zrtt_sums *sums)
 	return sums->counted ? (u32)div_u64(sums->sum_rate, sums->counted) : 0;
 }
 
-/* The part of the rates that flows have which do not count, Q16: 0 while none counts, as at the
- * start nobody does.
+/* The part of the rates that short flows have, Q16: 0 while none counts, as at the start nobody
+ * does. Others that do not count, such as streams of UDP, are steady.
  */
 static inline u32 zrtt_others_q16(const struct zrtt_sums *sums)
 {
 	if (!sums->sum_rate)
 		return 0;
-	return (u32)div64_u64(sums->other_rate << ZRTT_Q16, sums->sum_rate + sums->other_rate);
+	return (u32)div64_u64(sums->young_rate << ZRTT_Q16, sums->sum_rate + sums->other_rate);
 }
 
 /* Is it time to update @f? The first time soon, so that it counts. */
@@ -789,7 +805,7 @@ static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *
 static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u32 epochs,
 				   u32 epoch)
 {
-	u32 hit_shift = f->l4s ? ZRTT_L4S_HIT_SHIFT : ZRTT_HIT_SHIFT;
+	u32 hit_shift = zrtt_flow_hit_shift(f, zrtt_flow_due(t, f));
 	s32 log_rate = zrtt_log2(f->rate);
 
 	f->updates += !f->l4s && epochs && f->updates < ZRTT_MATURE_EPOCHS;

@@ -50,6 +50,7 @@ static inline void sum_up(const struct zrtt_table *t, struct zrtt_table *want)
 		want->sum_rtt_us += f->rtt_us;
 		if (!f->counts) {
 			want->other_rate += f->rate;
+			want->young_rate += f->age < ZRTT_MATURE_EPOCHS ? f->rate : 0;
 			continue;
 		}
 		assert_true(zrtt_flow_mature(f) && f->rate);
@@ -72,6 +73,7 @@ static inline void check_sums(const struct zrtt_table *t)
 	assert_int_equal(t->sum_log_rate, want.sum_log_rate);
 	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
 	assert_int_equal(t->other_rate, want.other_rate);
+	assert_int_equal(t->young_rate, want.young_rate);
 }
 
 /* Each flow stands in its own bucket, once; the other slots are free. Return: how many. */

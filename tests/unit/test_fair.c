@@ -260,6 +260,45 @@ static void sparse_flows_of_a_host_have_its_due_share(void **state)
 	free_hosts(&hosts);
 }
 
+/* Update the host of @f with half of its due share. Return: whether it counts. */
+static bool counts_with_half(struct zrtt_hosts *hosts, const struct zrtt_member *m,
+			     const struct zrtt_flow *f, u32 *epoch)
+{
+	struct zrtt_flow *h = zrtt_member_host(hosts, m);
+	u32 i;
+
+	for (i = 0; i < ZRTT_MATURE_EPOCHS; i++) {
+		h->bytes = DUE / 2;
+		zrtt_host_refresh(hosts, m, f, ++*epoch);
+	}
+	return h->counts;
+}
+
+/* A host that is not hit counts from a quarter of its due share on if it has packets in bulk. */
+static void host_of_streams_below_its_share_does_not_count(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow f = { .lane = ZRTT_LANE_SPARSE };
+	u32 epoch = START;
+
+	(void)state;
+	hosts.table.due = DUE;
+	assert_false(counts_with_half(&hosts, &m, &f, &epoch));
+	f.lane = ZRTT_LANE_BULK;
+	assert_true(counts_with_half(&hosts, &m, &f, &epoch));
+	/* any of its flows will do, until the host is updated */
+	f.lane = ZRTT_LANE_THIN;
+	zrtt_host_refresh(&hosts, &m, &f, epoch);
+	assert_false(counts_with_half(&hosts, &m, &f, &epoch));
+	f.lane = ZRTT_LANE_BULK;
+	zrtt_host_refresh(&hosts, &m, &f, epoch);
+	f.lane = ZRTT_LANE_THIN;
+	zrtt_host_refresh(&hosts, &m, &f, ++epoch);
+	assert_true(zrtt_member_host(&hosts, &m)->counts);
+	free_hosts(&hosts);
+}
+
 static void dropped_bytes_are_not_a_hosts(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
@@ -288,6 +327,7 @@ int main(void)
 		cmocka_unit_test(flows_of_a_host_pay_for_their_number),
 		cmocka_unit_test(due_share_of_flows_follows_that_of_the_host),
 		cmocka_unit_test(host_of_which_nothing_is_known_has_its_due_share),
+		cmocka_unit_test(host_of_streams_below_its_share_does_not_count),
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};

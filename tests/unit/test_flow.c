@@ -483,22 +483,29 @@ static void short_flows_do_not_move_the_due_share(void **state)
 	free(t.slots);
 }
 
-/* Who is held back counts at any rate, others from a quarter of the share on, ACKs never. */
-static void quarter_of_the_due_share_counts_and_so_does_a_hit(void **state)
+/* Who is held back counts at any rate, others from a quarter of the share on if they are in bulk, in
+ * lanes before it from all of it on, ACKs never.
+ */
+static void share_of_the_due_one_counts_and_so_does_a_hit(void **state)
 {
 	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS };
 	struct zrtt_table t = { .update_epochs = 1 };
+	u32 i, shift;
 	u64 seed = 50;
-	u32 i;
 
 	(void)state;
 	for (i = 0; i < 100000; i++) {
 		t.due = unit_between(&seed, 0, 2) ? unit_spread(&seed, 0, UINT32_MAX) : 0;
+		shift = unit_between(&seed, 0, 1) ? 2 : 0;
 		f.rate = unit_between(&seed, 0, 1) ? unit_spread(&seed, 1, UINT32_MAX) :
-			 t.due / 4 + unit_between(&seed, 1, 3) - 2;
+			 (t.due >> shift) + unit_between(&seed, 1, 3) - 2;
 		f.hit = 0;
 		f.lane = ZRTT_LANE_BULK;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due / 4);
+		f.lane = ZRTT_LANE_SPARSE;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due);
+		f.lane = ZRTT_LANE_RETURNING_LARGE;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due);
 		f.lane = ZRTT_LANE_THIN;
 		assert_false(zrtt_flow_counts(&t, &f));
 		f.hit = 1;
@@ -605,13 +612,14 @@ static void thin_flow_is_taken_out_of_the_sums(void **state)
 }
 
 /* Epochs until a hit just before @epoch is forgotten, updates being @gap apart. */
-static u32 hit_lasts(u32 tag, u32 epoch, u32 gap)
+static u32 hit_lasts(u32 tag, u32 epoch, u32 gap, u32 due)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = age_flow(&t, tag, 10, ZRTT_RATE_EPOCHS);
+	const u32 span = 1 << ZRTT_HIT_SHIFT;
 	u32 since = epoch;
 
-	t.due = 1000000;
+	t.due = due;
 	f->epoch = epoch;
 	f->hit = 1;
 	do {
@@ -620,7 +628,7 @@ static u32 hit_lasts(u32 tag, u32 epoch, u32 gap)
 		zrtt_flow_update(&t, f, epoch);
 		/* at least once, and no longer than it lasts */
 		assert_true(f->counts);
-		assert_true(epoch - since < 200);
+		assert_true(epoch - since < 2 * span + gap);
 	} while (f->hit);
 	f->bytes = 10 * gap;
 	zrtt_flow_update(&t, f, epoch + gap);
@@ -630,17 +638,16 @@ static u32 hit_lasts(u32 tag, u32 epoch, u32 gap)
 	return epoch - since;
 }
 
-static void hit_counts_for_up_to_9_s(void **state)
+static void check_hit_lasts(u32 due, u32 span, double seconds)
 {
-	const u32 span = 1 << ZRTT_HIT_SHIFT;
 	u32 tag, gap, offset, lasts, most = 0;
-	bool seen[(1 << ZRTT_HIT_SHIFT) + 1] = {};
+	bool seen[257] = {};
 
-	(void)state;
-	assert_near(span * EPOCH_S, 8.6, 0.2);
+	assert_true(span < ARRAY_LEN(seen));
+	assert_near(span * EPOCH_S, seconds, 0.5);
 	for (gap = 1; gap <= ZRTT_LIVE_EPOCHS; gap++)
 		for (offset = 0; offset < span; offset++) {
-			lasts = hit_lasts(7, START + 100 + offset, gap);
+			lasts = hit_lasts(7, START + 100 + offset, gap, due);
 			assert_in_range(lasts, 1, span + gap - 1);
 			if (lasts > most)
 				most = lasts;
@@ -648,11 +655,18 @@ static void hit_counts_for_up_to_9_s(void **state)
 	assert_true(most >= span);
 	/* flows do not forget all at once: when depends on the tag */
 	for (tag = 1; tag <= span; tag++)
-		seen[hit_lasts(tag, START + 100, 1)] = true;
+		seen[hit_lasts(tag, START + 100, 1, due)] = true;
 	for (lasts = 1; lasts <= span; lasts++)
 		assert_true(seen[lasts]);
 	/* over a clock that wraps */
-	assert_in_range(hit_lasts(7, UINT32_MAX - 3, 1), 1, span);
+	assert_in_range(hit_lasts(7, UINT32_MAX - 3, 1, due), 1, span);
+}
+
+static void hit_counts_for_up_to_17_s_and_34_where_shares_are_large(void **state)
+{
+	(void)state;
+	check_hit_lasts(ZRTT_LARGE_DUE - 1, 128, 17);
+	check_hit_lasts(ZRTT_LARGE_DUE, 256, 34);
 }
 
 /* Whatever was measured or hinted is forgotten in time, also by a flow that was silent while
@@ -1142,11 +1156,11 @@ int main(void)
 		cmocka_unit_test(rate_of_a_constant_flow_is_its_rate),
 		cmocka_unit_test(rate_does_not_overflow),
 		cmocka_unit_test(short_flows_do_not_move_the_due_share),
-		cmocka_unit_test(quarter_of_the_due_share_counts_and_so_does_a_hit),
+		cmocka_unit_test(share_of_the_due_one_counts_and_so_does_a_hit),
 		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
 		cmocka_unit_test(change_of_lane_keeps_who_counts),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),
-		cmocka_unit_test(hit_counts_for_up_to_9_s),
+		cmocka_unit_test(hit_counts_for_up_to_17_s_and_34_where_shares_are_large),
 		cmocka_unit_test(rtts_age),
 		cmocka_unit_test(rtts_that_were_seen_fade),
 		cmocka_unit_test(hinted_rtts_do_not_fade),

@@ -586,6 +586,36 @@ static void only_flows_that_count_are_penalised(void **state)
 	assert_int_equal(f.penalty_q16, 100 + OCTAVE / 16);
 }
 
+/* Who is below its due share and no longer counts, as it is not held back, gets rid of it. */
+static void penalty_falls_to_1_though_the_flow_does_not_count(void **state)
+{
+	const struct zrtt_law law = {
+		.log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16,
+	};
+	struct zrtt_flow f = mature_flow(DUE / 8);
+	u32 i;
+
+	(void)state;
+	f.hit = 0;
+	f.counts = 0;
+	f.penalty_q16 = OCTAVE;
+	for (i = 1; i <= 16; i++) {
+		zrtt_penalise(&law, &f, 1);
+		assert_near(f.penalty_q16, (16 - (s32)i) * OCTAVE / 16, 50);
+	}
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 0);
+	/* not without a rate, and not in the low-latency lane */
+	f.penalty_q16 = 100;
+	f.l4s = 1;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 100);
+	f.l4s = 0;
+	f.rate = 0;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -612,6 +642,7 @@ int main(void)
 		cmocka_unit_test(penalty_falls_below_1_only_while_the_flow_is_hit),
 		cmocka_unit_test(penalty_is_a_factor),
 		cmocka_unit_test(only_flows_that_count_are_penalised),
+		cmocka_unit_test(penalty_falls_to_1_though_the_flow_does_not_count),
 	};
 
 	return cmocka_run_group_tests_name("tuned", tests, NULL, NULL);

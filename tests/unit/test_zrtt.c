@@ -792,12 +792,20 @@ static void tick_heeds_who_does_not_count(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(rates); i++) {
 		struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
-		struct zrtt_sums sums = { .sum_rate = rates[i][0], .other_rate = rates[i][1] };
+		struct zrtt_sums sums = {
+			.sum_rate = rates[i][0],
+			.other_rate = rates[i][1],
+			.young_rate = rates[i][1],
+		};
 
 		assert_near(zrtt_others_q16(&sums) / 65536.0, parts[i], 1 / 65536.0);
+		/* those that go on are none of them */
+		sums.young_rate /= 4;
+		assert_near(zrtt_others_q16(&sums) / 65536.0, parts[i] / 4, 1 / 65536.0);
 		q->vars.table.counted = rates[i][0] ? 1 : 0;
 		q->vars.table.sum_rate = rates[i][0];
 		q->vars.table.other_rate = rates[i][1];
+		q->vars.table.young_rate = rates[i][1];
 		for (j = 0; j < 2560; j++)
 			zrtt_tick(&q->params, &q->vars, 1000, UINT32_MAX, S + j * 16 * MS);
 		assert_near(q->vars.ctl.others_q16 / 65536.0, fmin(parts[i], 0.5), 0.005);
