@@ -18,7 +18,7 @@ from typing import Any
 from lab.arena import cost
 from lab.model.ect1 import SCALABLE, UDP
 from lab.model.grid import FIELDS, Options
-from lab.model.scenario import Scenario, parse_cc
+from lab.model.scenario import MIN_RATE_BPS, Scenario, parse_cc
 from lab.model.thin import Kind, parse_thin
 from lab.net import traffic_spec
 
@@ -55,6 +55,13 @@ SCALABLE_SHARES = {1.0: 2, 0.5: 3, 0.25: 1}
 """With --l4s: of the flows that are scalable, and how often. Drawn apart, too."""
 LIARS = 0.25
 """With --l4s: of the scenarios have senders of ECT(1) that are not entitled to it."""
+
+STREAMS = (1, 12)
+"""With --streams: UDP streams of a constant rate, drawn apart,"""
+STREAM_SHARES = (0.1, 0.95)
+"""each with so much of an equal share,"""
+ALIKE = 0.4
+"""and of the scenarios have streams of one rate."""
 
 HOST_FLOWS = (1, 20)
 """With --hosts: flows of each host, drawn apart,"""
@@ -399,11 +406,23 @@ def _hosts(chance: Chance, options: Options) -> dict[str, Any]:
     return {}
 
 
-def draw(arena: int, number: int, *, l4s: bool = False, hosts: bool = False) -> Drawn:
+def _streams(chance: Chance, options: Options) -> dict[str, Any]:
+    """UDP streams that need less than an equal share of the slowest rate, for all of the time."""
+    scenario = scenario_of(options)
+    count = chance.log_integer(*STREAMS)
+    share = min(phase.rate_bps for phase in scenario.phases) / (scenario.n_flows + count)
+    shares = [chance.uniform(*STREAM_SHARES) for _ in range(count)]
+    if chance.happens(ALIKE):
+        shares = shares[:1] * count
+    return {"udp": [_rate(max(MIN_RATE_BPS, share * own)) for own in shares]}
+
+
+def draw(arena: int, number: int, *, l4s: bool = False, hosts: bool = False,
+         streams: bool = False) -> Drawn:  # fmt: skip
     """Scenario number NUMBER, from 1 on, of the arena with that seed.
 
     With `hosts` it is the same one with other numbers of flows, with `l4s` with scalable flows
-    in it.
+    in it, with `streams` with UDP streams in place of its own UDP.
     """
     chance = Chance(f"arena {arena} {number}")
     seed = chance.randrange(1, 1_000_000)
@@ -416,6 +435,8 @@ def draw(arena: int, number: int, *, l4s: bool = False, hosts: bool = False) -> 
         options |= _thin(thin, slowest)
     if hosts:
         options |= _hosts(Chance(f"hosts {arena} {number}"), options)
+    if streams:
+        options |= _streams(Chance(f"streams {arena} {number}"), options)
     if l4s:
         options |= _l4s(Chance(f"l4s {arena} {number}"), options)
     return Drawn(arena, number, {name: options[name] for name in FIELDS if name in options}, seed)

@@ -85,10 +85,11 @@ class Scenario:
 
 
 def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
-         kernel: str, *, l4s: bool = False, hosts: bool = False) -> list[Scenario]:  # fmt: skip
-    """Those scenarios with all qdiscs. Raises GridError if words make no sense."""
+         kernel: str, **kinds: bool) -> list[Scenario]:  # fmt: skip
+    """Those scenarios, of such `kinds` as draw() has, with all qdiscs. Raises GridError if words
+    make no sense."""
     found = []
-    for drawn in (draw(seed, number, l4s=l4s, hosts=hosts) for number in wanted):
+    for drawn in (draw(seed, number, **kinds) for number in wanted):
         cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
         sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
         found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))

@@ -48,6 +48,9 @@ def add(commands: Commands) -> None:
                    help="hosts have 1 to 20 flows each in most scenarios, and are compared instead "
                    "of the flows; the scenarios are otherwise the same; default qdiscs zrtt (fair "
                    "srchost), fq_codel and cake (dual-srchost)")  # fmt: skip
+    p.add_argument("--streams", action="store_true",
+                   help="there are 1 to 12 UDP streams, each of a constant rate below an equal "
+                   "share, in place of other UDP; the scenarios are otherwise the same")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=Shard.parse, default=Shard(), metavar="I/N",
@@ -68,7 +71,7 @@ def add(commands: Commands) -> None:
 
 def _path(args: argparse.Namespace) -> Path:
     shard = f"-{args.shard.index}of{args.shard.count}" if args.shard.count > 1 else ""
-    kind = ("-hosts" if args.hosts else "") + ("-l4s" if args.l4s else "")
+    kind = "".join(f"-{name}" for name in ("hosts", "l4s", "streams") if vars(args)[name])
     return args.output or Path("out") / "arena" / f"{args.seed}{kind}{shard}.csv"
 
 
@@ -92,6 +95,7 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
 def _arena(args: argparse.Namespace) -> int:
     kinds = {"l4s": args.l4s, "hosts": args.hosts}
     qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel, **kinds)
+    kinds["streams"] = args.streams
     chosen = numbers(args.count, args.shard, args.only)
     wanted = plan(args.seed, chosen, qdiscs, args.kernel, **kinds)
     if args.list:

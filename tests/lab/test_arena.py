@@ -40,7 +40,7 @@ from lab.arena.plan import (
 )
 from lab.commands import run
 from lab.model.grid import GridError
-from lab.model.scenario import Scenario
+from lab.model.scenario import MIN_RATE_BPS, Scenario
 from lab.model.thin import Kind
 from lab.net import traffic_spec
 from lab.runs import runner
@@ -284,6 +284,23 @@ def test_l4s_scenarios_make_sense() -> None:
     assert 0.05 < len(lying) / MANY < 0.2
     assert any(s.ect1.udp for s in lying)
     assert all(any(flow.lies for flow in s.flows) for s in lying if s.ect1.ccs)
+
+
+def test_streams_change_udp_only_and_need_less_than_a_share() -> None:
+    found = [draw(1, number, streams=True) for number in range(1, MANY + 1)]
+    for plain, drawn in zip(arena(), found, strict=True):
+        assert {**plain.options, "udp": drawn.options["udp"]} == drawn.options
+        assert drawn.seed == plain.seed
+        scenario = scenario_of(drawn.options, kernel="uml").check()
+        slowest = min(phase.rate_bps for phase in scenario.phases)
+        share = slowest / (scenario.n_flows + len(scenario.udp))
+        most = max(0.96 * share, MIN_RATE_BPS)
+        assert all(0.09 * share < one.rate_bps <= most for one in scenario.udp)
+        assert all(one.from_s == 0 and one.to_s is None for one in scenario.udp)
+    counts = Counter(len(drawn.options["udp"]) for drawn in found)
+    assert set(counts) == set(range(1, 13))
+    alike = [set(drawn.options["udp"]) for drawn in found if len(drawn.options["udp"]) > 2]
+    assert 0.3 < sum(len(rates) == 1 for rates in alike) / len(alike) < 0.5
 
 
 def test_qdiscs_are_set_up_for_l4s() -> None:

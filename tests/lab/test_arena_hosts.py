@@ -134,8 +134,11 @@ def test_table_has_a_name_of_its_own() -> None:
         given = ["arena", "--seed", "9", "--count", "3", *words]
         return str(command._path(cli.parser().parse_args(given)))
 
-    names = [path(), path("--hosts"), path("--hosts", "--l4s"), path("--hosts", "--shard", "1/2")]
-    assert names == [f"out/arena/9{kind}.csv" for kind in ("", "-hosts", "-hosts-l4s", "-hosts-1of2")]
+    names = [
+        path(), path("--hosts"), path("--hosts", "--l4s"), path("--streams", "--shard", "1/2"),
+    ]  # fmt: skip
+    kinds = ("", "-hosts", "-hosts-l4s", "-streams-1of2")
+    assert names == [f"out/arena/9{kind}.csv" for kind in kinds]
 
 
 # Figures
