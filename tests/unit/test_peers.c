@@ -101,12 +101,16 @@ static void queues_have_one_law(void **state)
 		queue_init(&q[i]);
 		zrtt_peer_join(&d, &q[i].peer);
 		queue_has(&q[i], i, 1000 << i, 10000 * i);
+		q[i].vars.table.other_rate = i * (500 << i);
+		q[i].vars.table.young_rate = q[i].vars.table.other_rate;
 		zrtt_sums_add(&sums, &(struct zrtt_sums) { .sum_rate = i * (1000 << i) });
 		logs += i * log2(1000 << i);
 		flows += i;
 	}
 	queue_has(&whole, flows, (u32)exp2(logs / flows), 30000);
 	whole.vars.table.sum_rate = sums.sum_rate;
+	whole.vars.table.other_rate = sums.sum_rate / 2;
+	whole.vars.table.young_rate = sums.sum_rate / 2;
 	for (round = 0; round < 200; round++)
 		for (i = 0; i < QUEUES; i++)
 			queue_tick(&d, &q[i], i == 2 ? 40000 : 1000,
@@ -116,6 +120,7 @@ static void queues_have_one_law(void **state)
 	assert_true(whole.vars.ctl.p_q30 > 0);
 	/* the first tick of all had nobody's sojourn but the first one's */
 	assert_near(q[0].vars.ctl.p_q30 / (double)whole.vars.ctl.p_q30, 1, 0.05);
+	assert_near(d.ctl.others_q16 / (double)whole.vars.ctl.others_q16, 1, 0.05);
 	for (i = 0; i < QUEUES; i++) {
 		assert_int_equal(q[i].vars.ctl.p_q30, d.ctl.p_q30);
 		assert_near(q[i].vars.table.due / exp2(logs / flows), 1, 1e-3);
