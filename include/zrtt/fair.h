@@ -348,6 +348,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	s32 log_rate;
 
 	h->hit |= f->hit;
+	/* a host has the lane of its flow that goes last, by which it counts */
 	if (f->lane == ZRTT_LANE_BULK)
 		h->lane = ZRTT_LANE_BULK;
 	zrtt_host_note(hosts, m, !m->end, epoch);

@@ -44,8 +44,7 @@
 #define ZRTT_LARGE_DUE		(128 * 1514)
 
 /* For so long a mark or drop counts as recent: 17 s, and 34 s where the due share is large. Forgotten
- * sooner, TCP that grows to its share after a mark would seem to be application-limited: with
- * 8.6 s two BBR flows beside six streams of UDP on 88 Mbit/s had a Jain index of 0.80 to 1.00.
+ * sooner, TCP that grows to its share after a mark would seem to be application-limited.
  */
 #define ZRTT_HIT_SHIFT		7
 #define ZRTT_L4S_HIT_SHIFT	3	/* 1.1 s, where marks come in each RTT */

@@ -208,7 +208,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "held-back": Step(
         "all flows in the due share",
-        _edit(TABLE, " &&\n\t       (zrtt_flow_held(f) ||\n\t\t(f->rate >= (zrtt_flow_due(t, f) >> (f->l4s ? 0 : 2)) &&\n\t\t f->lane != ZRTT_LANE_THIN &&\n\t\t (f->lane != ZRTT_LANE_RETURNING || f->l4s)));", ";"),
+        _edit(TABLE, " &&\n\t       (zrtt_flow_held(f) || f->rate >= zrtt_flow_counts_from(t, f));", ";"),
         {"reverse": ("utilisation", "reverse_mean_mbps"), "churn": CHURNED},
     ),
     "young": Step(

@@ -63,13 +63,13 @@ static void free_device(struct device *d)
 	free(d);
 }
 
-/* A flow of @host sent @bytes, and is updated; it counts if it has a rate to count with. */
+/* A flow of @host in bulk sent @bytes, and is updated; it counts if it has a rate to count with. */
 static void update(struct device *d, struct queue *q, u32 n, u32 host, u32 bytes, u32 rate,
 		   u32 epoch)
 {
 	const u32 tags[ZRTT_HOST_ENDS] = { host };
 	struct zrtt_member *m = &q->members[n];
-	struct zrtt_flow f = {};
+	const struct zrtt_flow f = { .lane = ZRTT_LANE_BULK };
 
 	zrtt_hosts_meet(&q->hosts, m, FLOW(n), tags, epoch, 0);
 	m->host_weight = WEIGHT;
