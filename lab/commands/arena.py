@@ -69,9 +69,14 @@ def add(commands: Commands) -> None:
     p.set_defaults(handler=_arena)
 
 
+def _kinds(args: argparse.Namespace) -> dict[str, bool]:
+    """What scenarios are asked for, as draw() takes it."""
+    return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams}
+
+
 def _path(args: argparse.Namespace) -> Path:
     shard = f"-{args.shard.index}of{args.shard.count}" if args.shard.count > 1 else ""
-    kind = "".join(f"-{name}" for name in ("hosts", "l4s", "streams") if vars(args)[name])
+    kind = "".join(f"-{name}" for name, asked in _kinds(args).items() if asked)
     return args.output or Path("out") / "arena" / f"{args.seed}{kind}{shard}.csv"
 
 
@@ -93,11 +98,11 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
 
 
 def _arena(args: argparse.Namespace) -> int:
-    kinds = {"l4s": args.l4s, "hosts": args.hosts}
-    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(args.kernel, **kinds)
-    kinds["streams"] = args.streams
+    qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(
+        args.kernel, l4s=args.l4s, hosts=args.hosts
+    )
     chosen = numbers(args.count, args.shard, args.only)
-    wanted = plan(args.seed, chosen, qdiscs, args.kernel, **kinds)
+    wanted = plan(args.seed, chosen, qdiscs, args.kernel, **_kinds(args))
     if args.list:
         print(report.scenarios(wanted))
         return 0

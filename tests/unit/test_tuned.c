@@ -522,32 +522,42 @@ static void penalty_is_bounded_both_ways_and_comes_back(void **state)
 	assert_near(penalty(-14 * OCTAVE, UINT32_MAX, gain, 16, 1), -13 * OCTAVE, 0);
 }
 
-/* The penalty of @f, below its due share, falls from an octave. Return: the law that it fell by. */
-static struct zrtt_law check_fall_to_1(struct zrtt_flow *f)
+/* A law of the largest gain. */
+static struct zrtt_law quick_law(void)
 {
-	const struct zrtt_law law = {
-		.log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16,
-	};
+	return (struct zrtt_law) { .log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16 };
+}
+
+/* The penalty of @f, below its due share, falls from an octave. */
+static void check_fall_to_1(const struct zrtt_law *law, struct zrtt_flow *f)
+{
 	u32 i;
 
 	f->penalty_q16 = OCTAVE;
 	for (i = 1; i <= 16; i++) {
-		zrtt_penalise(&law, f, 1);
+		zrtt_penalise(law, f, 1);
 		assert_near(f->penalty_q16, (16 - (s32)i) * OCTAVE / 16, 50);
 	}
-	return law;
+}
+
+/* A penalty of 100 neither rises nor falls. */
+static void check_stays(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
+{
+	f->penalty_q16 = 100;
+	zrtt_penalise(law, f, epochs);
+	assert_int_equal(f->penalty_q16, 100);
 }
 
 /* Who is not hit is not held back: there is nothing to make up for. */
 static void penalty_falls_below_1_only_while_the_flow_is_hit(void **state)
 {
-	struct zrtt_law law;
+	const struct zrtt_law law = quick_law();
 	struct zrtt_flow f = mature_flow(DUE / 2);
 	u32 i;
 
 	(void)state;
 	f.hit = 0;
-	law = check_fall_to_1(&f);
+	check_fall_to_1(&law, &f);
 	for (i = 0; i < 1000; i++)
 		zrtt_penalise(&law, &f, 15);
 	assert_int_equal(f.penalty_q16, 0);
@@ -578,19 +588,16 @@ static void penalty_is_a_factor(void **state)
 
 static void only_flows_that_count_are_penalised(void **state)
 {
-	struct zrtt_law law = { .log_due = zrtt_log2(DUE), .gain_q16 = ZRTT_Q16_ONE / 16 };
+	struct zrtt_law law = quick_law();
 	struct zrtt_flow f = mature_flow(4 * DUE);
 
 	(void)state;
 	f.counts = 0;
-	f.penalty_q16 = 100;
-	zrtt_penalise(&law, &f, 1);
-	assert_int_equal(f.penalty_q16, 100);
+	check_stays(&law, &f, 1);
 	/* nor while there is no due share */
 	f.counts = 1;
 	law.log_due = 0;
-	zrtt_penalise(&law, &f, 1);
-	assert_int_equal(f.penalty_q16, 100);
+	check_stays(&law, &f, 1);
 	law.log_due = zrtt_log2(DUE);
 	zrtt_penalise(&law, &f, 1);
 	assert_int_equal(f.penalty_q16, 100 + OCTAVE / 16);
@@ -599,24 +606,21 @@ static void only_flows_that_count_are_penalised(void **state)
 /* Who is below its due share and no longer counts, as it is not held back, gets rid of it. */
 static void penalty_falls_to_1_though_the_flow_does_not_count(void **state)
 {
-	struct zrtt_law law;
+	const struct zrtt_law law = quick_law();
 	struct zrtt_flow f = mature_flow(DUE / 8);
 
 	(void)state;
 	f.hit = 0;
 	f.counts = 0;
-	law = check_fall_to_1(&f);
+	check_fall_to_1(&law, &f);
 	zrtt_penalise(&law, &f, 15);
 	assert_int_equal(f.penalty_q16, 0);
 	/* not without a rate, and not in the low-latency lane */
-	f.penalty_q16 = 100;
 	f.l4s = 1;
-	zrtt_penalise(&law, &f, 15);
-	assert_int_equal(f.penalty_q16, 100);
+	check_stays(&law, &f, 15);
 	f.l4s = 0;
 	f.rate = 0;
-	zrtt_penalise(&law, &f, 15);
-	assert_int_equal(f.penalty_q16, 100);
+	check_stays(&law, &f, 15);
 }
 
 int main(void)

@@ -780,7 +780,7 @@ static void tick_sets_the_aim_by_the_mean_rate(void **state)
 }
 
 /* Where flows that do not count have a part of the rates, the gains fall by that part. */
-static void tick_heeds_who_does_not_count(void **state)
+static void tick_heeds_short_flows(void **state)
 {
 	const u64 rates[][2] = {	/* of those that count, and of the others */
 		{ 0, 0 }, { 0, 1000 }, { 1000, 0 }, { 3000, 1000 }, { 1000, 1000 },
@@ -973,7 +973,7 @@ int main(void)
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
 		cmocka_unit_test(tick_sets_the_aim_by_the_mean_rate),
-		cmocka_unit_test(tick_heeds_who_does_not_count),
+		cmocka_unit_test(tick_heeds_short_flows),
 		cmocka_unit_test(reset_forgets_all_but_the_flows),
 		cmocka_unit_test(no_history_breaks_the_invariants),
 	};
