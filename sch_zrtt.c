@@ -333,7 +333,8 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->wanted.quic = q->params.quic;
 	q->handshake_flag = q->params.handshake ? ZRTT_TCP_SYN : 0;
 	q->names_or_strip = q->params.names || q->params.strip;
-	q->looks_closer = zrtt_asks_more(q) || q->vars.table.members;
+	q->asks_more = zrtt_asks_more(q);
+	q->looks_closer = q->asks_more || q->vars.table.members;
 	q->link = q->params.shaper;
 	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);

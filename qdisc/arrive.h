@@ -39,7 +39,7 @@ static noinline struct zrtt_flow *zrtt_arrive_member(struct Qdisc *sch, const st
 	struct zrtt_flow *flow;
 
 	zrtt_dissect_member(q, skb);
-	if (unlikely(zrtt_asks_more(q) || q->vars.hosts.news))
+	if (unlikely(q->asks_more || q->vars.hosts.news))
 		return NULL;
 	flow = zrtt_arrive_quick(&q->params, &q->vars, &q->stats, &q->seen.pkt, q->clock.ns,
 				 true);

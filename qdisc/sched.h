@@ -163,6 +163,7 @@ struct zrtt_hidden {
  * @sent: what left the queue
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
+ * @asks_more: each packet takes more than its arrival
  * @looks_closer: zrtt_arrive_closer() is due for each packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
@@ -195,6 +196,7 @@ struct zrtt_sched_data {
 	struct zrtt_departures sent;
 	struct zrtt_wanted wanted;
 	bool names_or_strip;
+	bool asks_more;
 	bool looks_closer;
 	u8 handshake_flag;
 	struct zrtt_shaper_params link;

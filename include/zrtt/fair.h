@@ -31,6 +31,8 @@
 #define ZRTT_FAIR_BELOW_MAX	(3 << ZRTT_Q16)
 #define ZRTT_FAIR_ABOVE_MAX	(4 << ZRTT_Q16)
 
+#define ZRTT_FAIR_AHEAD_MAX	(1U << 30)	/* that is no bound, bytes */
+
 #define ZRTT_FAIR_LOG_LEAST	(1 << ZRTT_Q16)	/* a due share of 2 bytes per epoch */
 
 /**
@@ -38,6 +40,7 @@
  * @table: a slot per host, as per flow
  * @groups: beside these
  * @law: their due share; nothing else of it is used
+ * @ahead_most: what a host may send ahead of bulk between its updates, bytes; three packets more
  * @salt: what the queue means by a host: other queues may mean others
  * @news: there is something to be said to these, see zrtt_hosts_share()
  * @told: slots of the hosts to speak of, + 1; 0 = none
@@ -47,6 +50,7 @@ struct zrtt_hosts {
 	struct zrtt_table table;
 	struct zrtt_group *groups;
 	struct zrtt_law law;
+	u32 ahead_most;
 	u32 salt;
 	bool news;
 	u32 told[ZRTT_HOST_ENDS];
@@ -57,6 +61,7 @@ struct zrtt_hosts {
 static inline void zrtt_hosts_reset(struct zrtt_hosts *hosts)
 {
 	hosts->law = (struct zrtt_law) {};
+	hosts->ahead_most = 0;
 }
 
 /* Other hosts are to be spoken of. */
@@ -97,6 +102,22 @@ static inline u64 zrtt_hosts_dues(const struct zrtt_hosts *hosts)
 {
 	return hosts->table.of_hosts ? hosts->table.parts_sums.dues_q8 :
 				       (u64)hosts->table.counted << ZRTT_PART_FRAC;
+}
+
+/* zrtt_table_tick() of hosts whose flows are updated each @update_epochs: they are no sooner. */
+static inline void zrtt_hosts_expire(struct zrtt_hosts *hosts, u32 update_epochs, u32 epoch)
+{
+	zrtt_table_tick(&hosts->table, epoch);
+	if (hosts->table.update_epochs < update_epochs)
+		hosts->table.update_epochs = update_epochs;
+}
+
+/* A host may send its due share ahead of bulk, and anything while that is not @believed. */
+static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, bool believed)
+{
+	u64 most = believed ? (u64)hosts->law.due * hosts->table.update_epochs : 0;
+
+	hosts->ahead_most = most && most < ZRTT_FAIR_AHEAD_MAX ? (u32)most : ZRTT_FAIR_AHEAD_MAX;
 }
 
 static inline void zrtt_hosts_tick(struct zrtt_hosts *hosts, u32 p_q30)
@@ -377,13 +398,14 @@ zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u
 	h->bytes -= bytes < h->bytes ? bytes : h->bytes;
 }
 
-/* What a host may send ahead of bulk in an epoch: its due share, less what it sends there in
- * other queues, and no less than by the share of its flows that this one has.
+/* What a host that others have flows of, too, may send ahead of bulk: what it does not send there
+ * in other queues, and no less than by the share of its flows that this one has.
  */
 static inline u64 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
 {
-	u64 least = (u64)hosts->law.due * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC;
-	u64 left = hosts->law.due > g->others.ahead ? hosts->law.due - g->others.ahead : 0;
+	u64 least = (u64)hosts->ahead_most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC;
+	u64 others = g->others.ahead * hosts->table.update_epochs;
+	u64 left = hosts->ahead_most > others ? hosts->ahead_most - others : 0;
 
 	return left > least ? left : least;
 }
@@ -400,8 +422,9 @@ static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt
 				     u32 bytes)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
+	u64 room = likely(!g->others_q8) ? hosts->ahead_most : zrtt_host_room(hosts, g);
 
-	if (hosts->law.due && g->ahead > zrtt_host_room(hosts, g) + 3 * 1514)
+	if (g->ahead > room + 3 * 1514)
 		return true;
 	g->ahead += bytes;
 	return false;

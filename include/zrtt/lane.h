@@ -78,6 +78,7 @@
 /**
  * struct zrtt_lanes - what decides on a packet's lane, and on the lane that is served
  * @rate: most that a sparse flow sends, bytes per epoch, 0 = all packets are in bulk
+ * @least: it is no less than this
  * @small_rate: the same of small packets, if that is more
  * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
@@ -91,6 +92,7 @@
  */
 struct zrtt_lanes {
 	u32 rate;
+	u32 least;
 	u32 small_rate;
 	u32 large_due;
 	u32 lead;
@@ -103,6 +105,20 @@ struct zrtt_lanes {
 	u32 first;
 };
 
+/* Did congestion last for so long that due shares are those of flows that are held back? */
+static inline bool zrtt_lanes_believe(const struct zrtt_lanes *lanes)
+{
+	return lanes->ticks >= ZRTT_LANE_TICKS;
+}
+
+/* The rate up to which a flow is sparse whose due share is @due, 0 = not known; bytes per epoch. */
+static inline u32 zrtt_lanes_rate(const struct zrtt_lanes *lanes, u32 due)
+{
+	if (unlikely(!due))
+		return ZRTT_LANE_RATE;
+	return due > lanes->least ? due : lanes->least;
+}
+
 /* P_b is @p_q30, the due share @due bytes per epoch: what is sparse follows. */
 static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, u32 p_q30,
 				   u32 due)
@@ -112,9 +128,8 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
 		lanes->ticks = 0;
 	else if (lanes->ticks < ZRTT_LANE_TICKS)
 		lanes->ticks++;
-	if ((lanes->ticks < ZRTT_LANE_TICKS || !due) && due < ZRTT_LANE_RATE)
-		due = ZRTT_LANE_RATE;
-	lanes->rate = on ? due : 0;
+	lanes->least = zrtt_lanes_believe(lanes) ? 0 : ZRTT_LANE_RATE;
+	lanes->rate = on ? zrtt_lanes_rate(lanes, due) : 0;
 	if (lanes->lead < ZRTT_LANE_LEAD)
 		lanes->lead = ZRTT_LANE_LEAD;
 }
@@ -270,7 +285,7 @@ static inline enum zrtt_lane zrtt_lane_of_host(struct zrtt_lanes *lanes,
 					       u64 now_ns)
 {
 	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns,
-			       due && lanes->rate ? due : lanes->rate);
+			       lanes->rate ? zrtt_lanes_rate(lanes, due) : 0);
 }
 
 /**

@@ -390,7 +390,7 @@ static inline void zrtt_tick_begin(const struct zrtt_params *params, struct zrtt
 				   ZRTT_DELAY_WQ_Q16);
 	zrtt_table_tick(&vars->table, zrtt_epoch(now_ns));
 	if (unlikely(vars->table.groups))
-		zrtt_table_tick(&vars->hosts.table, zrtt_epoch(now_ns));
+		zrtt_hosts_expire(&vars->hosts, vars->table.update_epochs, zrtt_epoch(now_ns));
 }
 
 /* The last one: what follows from P_b and the due share. */
@@ -406,6 +406,7 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
 							     vars->hosts.law.due);
 	zrtt_lanes_tick(&vars->lanes, params->lanes, params->l4s, vars->ctl.p_q30,
 			vars->law.due);
+	zrtt_hosts_bound(&vars->hosts, zrtt_lanes_believe(&vars->lanes));
 }
 
 /**

@@ -148,7 +148,7 @@ BUGS = [
     Bug("lets a flow overtake what returns", "lane", "lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)", "lane == ZRTT_LANE_SPARSE || lane <= ZRTT_LANE_THIN)"),
     Bug("goes before its own that wait", "lane", "t->waits = t->lanes[lane].in + 1;", ";"),
     Bug("lets a flow of a large due share overtake its own", "lane", "ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK", "ZRTT_LANE_SPARSE : ZRTT_LANE_BULK"),
-    Bug("has a sparse lane when it is off", "lane", "on ? due : 0;", "on ? due : 1;"),
+    Bug("has a sparse lane when it is off", "lane", "zrtt_lanes_rate(lanes, due) : 0;\n\tif", "zrtt_lanes_rate(lanes, due) : 1;\n\tif"),
     Bug("lets others go on and on", "lane", "unlikely(ahead > lanes->lead)", "unlikely(0 * ahead > lanes->lead)"),
     Bug("does not see that bulk waits", "lane", "if (!others_wait)", "if (1 || !others_wait)"),
     Bug("goes past what is spoofed", "lane", "f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK)", "f->rate >= rate"),

@@ -247,15 +247,46 @@ static void sparse_flows_of_a_host_have_its_due_share(void **state)
 	u32 sent = 0;
 
 	(void)state;
-	/* no bound while the due share is not known */
+	zrtt_hosts_bound(&hosts, true);
+	/* no bound while the due share is not known, or not believed */
 	assert_false(zrtt_host_exceeds(&hosts, &m, 10 * DUE));
-	group_of(&hosts, &m, 0)->ahead = 0;
+	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
 	rate_host(&hosts, &m, DUE);
+	zrtt_hosts_bound(&hosts, false);
+	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	group_of(&hosts, &m, 0)->ahead = 0;
+	zrtt_hosts_bound(&hosts, true);
 	while (!zrtt_host_exceeds(&hosts, &m, 1000))
 		sent += 1000;
 	assert_near(sent, DUE + 3 * 1514, 1000);
 	/* until the host is updated */
 	zrtt_host_refresh(&hosts, &m, &f, START + 1);
+	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	free_hosts(&hosts);
+}
+
+/* With thousands of flows these are updated seldom, and so are hosts. */
+static void due_share_of_a_host_is_that_of_the_time_between_its_updates(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow *h = rate_host(&hosts, &m, DUE), f = {};
+	u32 epoch, sent = 0;
+
+	(void)state;
+	zrtt_hosts_expire(&hosts, 5, START);
+	zrtt_hosts_bound(&hosts, true);
+	zrtt_host_refresh(&hosts, &m, &f, START + 5);
+	assert_int_equal(h->epoch, START + 5);
+	for (epoch = START + 6; epoch < START + 10; epoch++) {
+		zrtt_host_refresh(&hosts, &m, &f, epoch);
+		assert_int_equal(h->epoch, START + 5);
+	}
+	while (!zrtt_host_exceeds(&hosts, &m, 1000))
+		sent += 1000;
+	assert_near(sent, 5 * DUE + 3 * 1514, 1000);
+	zrtt_host_refresh(&hosts, &m, &f, epoch);
+	assert_int_equal(h->epoch, epoch);
 	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
 	free_hosts(&hosts);
 }
@@ -329,6 +360,7 @@ int main(void)
 		cmocka_unit_test(host_of_which_nothing_is_known_has_its_due_share),
 		cmocka_unit_test(host_of_streams_below_its_share_does_not_count),
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
+		cmocka_unit_test(due_share_of_a_host_is_that_of_the_time_between_its_updates),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};
 

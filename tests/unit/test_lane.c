@@ -150,9 +150,13 @@ static void due_share_is_believed_after_some_updates(void **state)
 	for (i = 1; i < ZRTT_LANE_TICKS; i++) {
 		zrtt_lanes_tick(&lanes, true, false, 1, 1000);
 		assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
+		assert_int_equal(zrtt_lanes_rate(&lanes, 1), ZRTT_LANE_RATE);
 	}
 	zrtt_lanes_tick(&lanes, true, false, 1, 1000);
 	assert_int_equal(lanes.rate, 1000);
+	/* a flow of a host has a share of its own */
+	assert_int_equal(zrtt_lanes_rate(&lanes, 1), 1);
+	assert_int_equal(zrtt_lanes_rate(&lanes, 0), ZRTT_LANE_RATE);
 	/* nobody is held back: begin anew */
 	zrtt_lanes_tick(&lanes, true, false, 0, 1000);
 	assert_int_equal(lanes.rate, ZRTT_LANE_RATE);
