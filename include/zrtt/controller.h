@@ -38,12 +38,12 @@ enum zrtt_controller_kind {
 #define ZRTT_STANDING_TICKS	5
 
 /* Short flows are gone before they could answer a mark, and long flows would back off for them. So
- * the gains fall by the part of the rates that flows have which do not count, a mean over 4 s, and
- * to a half at most. Half of the gains for all would make a link that slowed down have twice the
+ * the gains fall by the part of the rates that young flows have, a mean over 4 s, and to a half at
+ * most. Half of the gains for all would make a link that slowed down have twice the
  * queue (p95 of a step from 20 to 5 Mbit/s 99 instead of 53 ms).
  */
-#define ZRTT_OTHERS_WQ_Q16	256
-#define ZRTT_OTHERS_MAX_Q16	(ZRTT_Q16_ONE / 2)
+#define ZRTT_YOUNG_WQ_Q16	256
+#define ZRTT_YOUNG_MAX_Q16	(ZRTT_Q16_ONE / 2)
 
 /* No queue to speak of for 2 updates: P_b overshot, and the integral alone would take
  * 13 s to come back from 25 %. From then on p' also falls by 1/8 per update; PIE does
@@ -144,8 +144,8 @@ struct zrtt_ctl_params {
  * @recent_us: sojourns at the last updates, PI2
  * @at: where the next one goes
  * @aim_us: what PI2 holds the standing queue at
- * @others_q16: part of the rates that short flows have, Q16, up to
- *	ZRTT_OTHERS_MAX_Q16: PI2's gains are less by it
+ * @young_q16: part of the rates that young flows have, Q16, up to
+ *	ZRTT_YOUNG_MAX_Q16: PI2's gains are less by it
  * @empty_ticks: updates in a row that found no queue to speak of
  * @changed_ns: when BLUE last changed P_b
  */
@@ -157,7 +157,7 @@ struct zrtt_ctl {
 	u32 recent_us[ZRTT_STANDING_TICKS];
 	u32 at;
 	u32 aim_us;
-	u32 others_q16;
+	u32 young_q16;
 	u32 empty_ticks;
 	u64 changed_ns;
 };
@@ -321,12 +321,12 @@ static inline void zrtt_ctl_follow(const struct zrtt_ctl_params *params,
 					    ZRTT_FOLLOW_P);
 }
 
-/* The mean part of the rates that short flows have; @others_q16 is that of now. */
-static inline void zrtt_ctl_heed_others(struct zrtt_ctl *ctl, u32 others_q16)
+/* The mean part of the rates that young flows have; @young_q16 is that of now. */
+static inline void zrtt_ctl_heed_young(struct zrtt_ctl *ctl, u32 young_q16)
 {
-	if (others_q16 > ZRTT_OTHERS_MAX_Q16)
-		others_q16 = ZRTT_OTHERS_MAX_Q16;
-	ctl->others_q16 = zrtt_ewma(ctl->others_q16, others_q16, ZRTT_OTHERS_WQ_Q16);
+	if (young_q16 > ZRTT_YOUNG_MAX_Q16)
+		young_q16 = ZRTT_YOUNG_MAX_Q16;
+	ctl->young_q16 = zrtt_ewma(ctl->young_q16, young_q16, ZRTT_YOUNG_WQ_Q16);
 }
 
 /* How far the standing queue is above the aim; no more than the aim itself counts. */
@@ -339,7 +339,7 @@ static inline s64 zrtt_pi2_error(const struct zrtt_ctl *ctl, u32 standing_us)
 
 /* RFC 9332 appendix A: p' += alpha (q - aim) + beta (q - q_old), P_b = p'^2. Where the
  * aim is above the target, so is the delay of the loop, and the gains fall in proportion; where
- * others than those who answer have a part of the link, by that part.
+ * young flows have a part of the rates, by that part.
  */
 static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
 				   struct zrtt_ctl *ctl, u32 sojourn_us, u32 elapsed_us)
@@ -353,7 +353,7 @@ static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
 
 	if (ctl->aim_us > params->target_us)
 		delta = div_s64(delta * params->target_us, ctl->aim_us);
-	delta = (delta * (s32)(ZRTT_Q16_ONE - ctl->others_q16)) >> ZRTT_Q16;
+	delta = (delta * (s32)(ZRTT_Q16_ONE - ctl->young_q16)) >> ZRTT_Q16;
 	root_q30 = zrtt_p_add(ctl->root_q30, delta);
 	if (sojourn_us * ZRTT_PI2_EMPTY > params->target_us)
 		ctl->empty_ticks = 0;

@@ -280,7 +280,7 @@ static inline void zrtt_control(const struct zrtt_ctl_params *params,
 				u32 backlog_pkts, u32 queue_us, u64 late_ns)
 {
 	zrtt_ctl_follow(params, ctl, zrtt_fill_us(zrtt_mean_rate(sums), law->rtt_avg_us));
-	zrtt_ctl_heed_others(ctl, zrtt_others_q16(sums));
+	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
 	zrtt_ctl_tick(params, ctl, zrtt_ctl_sojourn(params, ctl, sojourn_us, backlog_pkts),
 		      zrtt_ctl_elapsed_us(params, late_ns));
 	zrtt_law_tick(law_params, law, sums, ctl->p_q30, ctl->p_avg_q30, queue_us);

@@ -754,10 +754,10 @@ static inline u32 zrtt_mean_rate(const struct zrtt_sums *sums)
 	return sums->counted ? (u32)div_u64(sums->sum_rate, sums->counted) : 0;
 }
 
-/* The part of the rates that short flows have, Q16: 0 while none counts, as at the start nobody
+/* The part of the rates that young flows have, Q16: 0 while none counts, as at the start nobody
  * does. Others that do not count, such as streams of UDP, are steady.
  */
-static inline u32 zrtt_others_q16(const struct zrtt_sums *sums)
+static inline u32 zrtt_young_q16(const struct zrtt_sums *sums)
 {
 	if (!sums->sum_rate)
 		return 0;

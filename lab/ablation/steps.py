@@ -120,9 +120,9 @@ STEPS: Mapping[str, Step] = {
         ),
         {"busy": BUSY, "slower": SLOWED},
     ),
-    "others": Step(
+    "gains": Step(
         "gains whoever sends",
-        _edit(CONTROLLER, "(s32)(ZRTT_Q16_ONE - ctl->others_q16)", "(s32)ZRTT_Q16_ONE"),
+        _edit(CONTROLLER, "(s32)(ZRTT_Q16_ONE - ctl->young_q16)", "(s32)ZRTT_Q16_ONE"),
         {"busy": BUSY, "churn": BUSY},
     ),
     "follow": Step(

@@ -71,18 +71,18 @@ static void follow(struct run *r, struct draw *d)
 	expect(more.aim_us >= r->ctl.aim_us, "aims at less for more flows");
 }
 
-/* What others have counts up to a half, and the more the more they have. */
+/* What young flows have counts up to a half, and the more the more they have. */
 static void heed(struct run *r, struct draw *d)
 {
-	u32 others_q16 = draw_between(d, 0, ZRTT_Q16_ONE), before_q16 = r->ctl.others_q16;
+	u32 young_q16 = draw_between(d, 0, ZRTT_Q16_ONE), before_q16 = r->ctl.young_q16;
 	struct zrtt_ctl more = r->ctl;
 
-	zrtt_ctl_heed_others(&more, draw_between(d, others_q16, ZRTT_Q16_ONE));
-	zrtt_ctl_heed_others(&r->ctl, others_q16);
-	expect(r->ctl.others_q16 <= ZRTT_OTHERS_MAX_Q16, "others take more than half of the gains");
-	expect(more.others_q16 >= r->ctl.others_q16, "more of others counts less");
-	expect(r->ctl.others_q16 <= (before_q16 > others_q16 ? before_q16 : others_q16),
-	       "others count for more than they have");
+	zrtt_ctl_heed_young(&more, draw_between(d, young_q16, ZRTT_Q16_ONE));
+	zrtt_ctl_heed_young(&r->ctl, young_q16);
+	expect(r->ctl.young_q16 <= ZRTT_YOUNG_MAX_Q16, "young flows take more than half of the gains");
+	expect(more.young_q16 >= r->ctl.young_q16, "more of young flows counts less");
+	expect(r->ctl.young_q16 <= (before_q16 > young_q16 ? before_q16 : young_q16),
+	       "young flows count for more than they have");
 }
 
 /* What stands is no more than any of the last 5 sojourns, and one of them. */
@@ -282,7 +282,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	r.ctl.sojourn_us = draw_between(&d, 0, ZRTT_SOJOURN_MAX_US);
 	r.ctl.changed_ns = r.now_ns;
 	zrtt_ctl_follow(&r.all.ctl, &r.ctl, 0);
-	r.ctl.others_q16 = draw_between(&d, 0, ZRTT_OTHERS_MAX_Q16);
+	r.ctl.young_q16 = draw_between(&d, 0, ZRTT_YOUNG_MAX_Q16);
 	while (d.left) {
 		switch (draw_index(&d, 10)) {
 		case 0:

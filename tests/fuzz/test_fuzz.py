@@ -96,7 +96,7 @@ BUGS = [
     Bug("takes the mean for the least", "controller", "least_us = ctl->recent_us[i];", "least_us = (least_us + ctl->recent_us[i]) / 2;"),
     Bug("aims above the cap", "controller", "if (fill_us > most_us)", "if (0)"),
     Bug("follows beyond what it takes", "controller", "ctl->p_avg_q30 < ZRTT_FOLLOW_P ?", "1 ?"),
-    Bug("heeds all of others", "controller", "if (others_q16 > ZRTT_OTHERS_MAX_Q16)", "if (0)"),
+    Bug("heeds all of young flows", "controller", "if (young_q16 > ZRTT_YOUNG_MAX_Q16)", "if (0)"),
     Bug("lets a burst count", "controller", "error : ctl->aim_us", "error : error"),
     Bug("takes queueing for flying", "halves", "state < ZRTT_PROBE_FLYING", "state < ZRTT_PROBE_QUEUED"),
     Bug("does not know that clocks wrap", "halves", "(s32)(a - b) > 0", "a > b"),

@@ -67,10 +67,10 @@ u32 model_follow(u32 p_avg_q30, u32 fill_us)
 	return ctl.aim_us;
 }
 
-/* What part of the rates others have from now on, as PI2 heeds it. */
-void model_others(u32 others_q16)
+/* What part of the rates young flows have from now on, as PI2 heeds it. */
+void model_young(u32 young_q16)
 {
-	ctl.others_q16 = others_q16;
+	ctl.young_q16 = young_q16;
 }
 
 s64 model_pi2_error(u32 aim_us, u32 standing_us)

@@ -124,18 +124,18 @@ def test_pi2_is_rfc_9332(
     p_q30: int,
     p_avg_q30: int,
     fill_us: int,
-    others_q16: int,
+    young_q16: int,
     sojourns: list[int],
 ) -> None:
     """Free running, of what stands, with gains that fall as the aim grows and by the part that
-    others have: the error is that of the gains and a unit or two per update, all added up."""
+    young flows have: the error is that of the gains and a unit or two per update, all added up."""
     target_us, tupdate_us = periods
     LIBRARY.controller(PI2, p_q30, 0)
     LIBRARY.periods(*periods)
     aim_us = LIBRARY.follow(p_avg_q30, fill_us)
     seen, root, old, empty = [0] * STANDING_TICKS, LIBRARY.root() / ONE, 0, 0
-    LIBRARY.others(others_q16)
-    scale = min(1.0, target_us / aim_us) * (1 - others_q16 / Q16)
+    LIBRARY.young(young_q16)
+    scale = min(1.0, target_us / aim_us) * (1 - young_q16 / Q16)
     error = 0.0
     for q in sojourns:
         seen = [*seen[1:], q]

@@ -351,7 +351,7 @@ static double pi2_model(const struct zrtt_ctl_params *params, const struct zrtt_
 		burst_error(ctl->aim_us, standing_us) / 1e6;
 	slope = PI2_BETA * ((double)standing_us - ctl->sojourn_us) / 1e6;
 	scale = fmin(1, (double)params->target_us / ctl->aim_us) *
-		(1 - ctl->others_q16 / 65536.0);
+		(1 - ctl->young_q16 / 65536.0);
 	*tolerance = (fabs(level) + fabs(slope)) * 1e-4 + 2 * ONE_UNIT;
 	root = fmin(1, fmax(0, P(ctl->root_q30) + (level + slope) * scale));
 	if (8ULL * sojourn_us <= params->target_us && ctl->empty_ticks >= 1)
@@ -368,7 +368,7 @@ static void pi2_follows_rfc_9332(void **state)
 	for (round = 0; round < 200; round++) {
 		struct zrtt_ctl_params params = random_params(&seed, ZRTT_CTL_PI2);
 		struct zrtt_ctl ctl = {
-			.others_q16 = unit_spread(&seed, 0, ZRTT_OTHERS_MAX_Q16),
+			.young_q16 = unit_spread(&seed, 0, ZRTT_YOUNG_MAX_Q16),
 		};
 
 		for (i = 0; i < 1000; i++) {
@@ -453,8 +453,8 @@ static void gains_fall_as_the_aim_grows(void **state)
 	}
 }
 
-/* The mean of what others have, to a half at most, in 4 s of updates. */
-static void others_are_heeded_slowly(void **state)
+/* The mean of what young flows have, to a half at most, in 4 s of updates. */
+static void young_are_heeded_slowly(void **state)
 {
 	const u32 parts_q16[] = { 0, 1 << 10, 1 << 14, 1 << 15, 1 << 16 };
 	u32 i, j;
@@ -465,14 +465,14 @@ static void others_are_heeded_slowly(void **state)
 		struct zrtt_ctl ctl = {};
 
 		for (j = 0; j < 256; j++)
-			zrtt_ctl_heed_others(&ctl, parts_q16[i]);
-		assert_near(ctl.others_q16 / 65536.0, want * (1 - exp(-1)), 0.005);
+			zrtt_ctl_heed_young(&ctl, parts_q16[i]);
+		assert_near(ctl.young_q16 / 65536.0, want * (1 - exp(-1)), 0.005);
 		for (j = 0; j < 2560; j++)
-			zrtt_ctl_heed_others(&ctl, parts_q16[i]);
-		assert_near(ctl.others_q16 / 65536.0, want, 0.005);
+			zrtt_ctl_heed_young(&ctl, parts_q16[i]);
+		assert_near(ctl.young_q16 / 65536.0, want, 0.005);
 		for (j = 0; j < 2560; j++)
-			zrtt_ctl_heed_others(&ctl, 0);
-		assert_near(ctl.others_q16 / 65536.0, 0, 0.005);
+			zrtt_ctl_heed_young(&ctl, 0);
+		assert_near(ctl.young_q16 / 65536.0, 0, 0.005);
 	}
 }
 
@@ -805,7 +805,7 @@ int main(void)
 		cmocka_unit_test(target_follows_the_number_of_flows),
 		cmocka_unit_test(target_follows_under_any_parameters),
 		cmocka_unit_test(pi2_follows_rfc_9332),
-		cmocka_unit_test(others_are_heeded_slowly),
+		cmocka_unit_test(young_are_heeded_slowly),
 		cmocka_unit_test(empty_queue_lets_go_after_2_updates),
 		cmocka_unit_test(gains_fall_as_the_aim_grows),
 		cmocka_unit_test(extremes_do_not_overflow),

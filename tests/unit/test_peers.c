@@ -120,7 +120,7 @@ static void queues_have_one_law(void **state)
 	assert_true(whole.vars.ctl.p_q30 > 0);
 	/* the first tick of all had nobody's sojourn but the first one's */
 	assert_near(q[0].vars.ctl.p_q30 / (double)whole.vars.ctl.p_q30, 1, 0.05);
-	assert_near(d.ctl.others_q16 / (double)whole.vars.ctl.others_q16, 1, 0.05);
+	assert_near(d.ctl.young_q16 / (double)whole.vars.ctl.young_q16, 1, 0.05);
 	for (i = 0; i < QUEUES; i++) {
 		assert_int_equal(q[i].vars.ctl.p_q30, d.ctl.p_q30);
 		assert_near(q[i].vars.table.due / exp2(logs / flows), 1, 1e-3);

@@ -798,17 +798,17 @@ static void tick_heeds_short_flows(void **state)
 			.young_rate = rates[i][1],
 		};
 
-		assert_near(zrtt_others_q16(&sums) / 65536.0, parts[i], 1 / 65536.0);
+		assert_near(zrtt_young_q16(&sums) / 65536.0, parts[i], 1 / 65536.0);
 		/* those that go on are none of them */
 		sums.young_rate /= 4;
-		assert_near(zrtt_others_q16(&sums) / 65536.0, parts[i] / 4, 1 / 65536.0);
+		assert_near(zrtt_young_q16(&sums) / 65536.0, parts[i] / 4, 1 / 65536.0);
 		q->vars.table.counted = rates[i][0] ? 1 : 0;
 		q->vars.table.sum_rate = rates[i][0];
 		q->vars.table.other_rate = rates[i][1];
 		q->vars.table.young_rate = rates[i][1];
 		for (j = 0; j < 2560; j++)
 			zrtt_tick(&q->params, &q->vars, 1000, UINT32_MAX, S + j * 16 * MS);
-		assert_near(q->vars.ctl.others_q16 / 65536.0, fmin(parts[i], 0.5), 0.005);
+		assert_near(q->vars.ctl.young_q16 / 65536.0, fmin(parts[i], 0.5), 0.005);
 		free_queue(q);
 	}
 }
