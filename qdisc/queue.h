@@ -499,7 +499,8 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 						q->clock.ns);
 
 	return lane != ZRTT_LANE_BULK &&
-	       zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes) ?
+	       zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes,
+				 zrtt_epoch(q->clock.ns)) ?
 	       ZRTT_LANE_BULK : lane;
 }
 

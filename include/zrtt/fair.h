@@ -31,8 +31,6 @@
 #define ZRTT_FAIR_BELOW_MAX	(3 << ZRTT_Q16)
 #define ZRTT_FAIR_ABOVE_MAX	(4 << ZRTT_Q16)
 
-#define ZRTT_FAIR_AHEAD_MAX	(1U << 30)	/* that is no bound, bytes */
-
 #define ZRTT_FAIR_LOG_LEAST	(1 << ZRTT_Q16)	/* a due share of 2 bytes per epoch */
 
 /**
@@ -40,7 +38,7 @@
  * @table: a slot per host, as per flow
  * @groups: beside these
  * @law: their due share; nothing else of it is used
- * @ahead_most: what a host may send ahead of bulk between its updates, bytes; three packets more
+ * @ahead_most: what a host may send ahead of bulk, bytes per epoch, and three packets more
  * @salt: what the queue means by a host: other queues may mean others
  * @news: there is something to be said to these, see zrtt_hosts_share()
  * @told: slots of the hosts to speak of, + 1; 0 = none
@@ -112,12 +110,12 @@ static inline void zrtt_hosts_expire(struct zrtt_hosts *hosts, u32 update_epochs
 		hosts->table.update_epochs = update_epochs;
 }
 
-/* A host may send its due share ahead of bulk, and anything while that is not @believed. */
-static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, bool believed)
+/* What a host may send ahead of bulk: its due share, or @least if that is more, bytes per epoch. */
+static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, u32 least)
 {
-	u64 most = believed ? (u64)hosts->law.due * hosts->table.update_epochs : 0;
+	u32 due = hosts->law.due ? hosts->law.due : ~0U;
 
-	hosts->ahead_most = most && most < ZRTT_FAIR_AHEAD_MAX ? (u32)most : ZRTT_FAIR_AHEAD_MAX;
+	hosts->ahead_most = due > least ? due : least;
 }
 
 static inline void zrtt_hosts_tick(struct zrtt_hosts *hosts, u32 p_q30)
@@ -271,12 +269,16 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	s32 log_mean = zrtt_host_log_mean(hosts, g);
 	u32 counted = g->counted + g->others.counted;
 	s32 log_flows = counted > 1 ? zrtt_log2(counted) : 0;
+	s32 log_over = zrtt_host_over(hosts, h);
 
-	law->log_due = log_mean ? log_mean - zrtt_host_over(hosts, h) : 0;
+	law->log_due = log_mean ? log_mean - log_over : 0;
 	if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)
 		law->log_due = ZRTT_FAIR_LOG_LEAST;
 	law->due = law->log_due ? zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16)) : 0;
 	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
+	law->log_first = h->penalty_q16 + 2 * log_over;
+	if (law->log_first < 0)
+		law->log_first = 0;
 	m->log_due = law->log_due;
 	m->due = law->due;
 	return log_mean;
@@ -398,16 +400,15 @@ zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u
 	h->bytes -= bytes < h->bytes ? bytes : h->bytes;
 }
 
-/* What a host that others have flows of, too, may send ahead of bulk: what it does not send there
- * in other queues, and no less than by the share of its flows that this one has.
+/* What a host that others have flows of, too, may send ahead of bulk in an epoch: what it does not
+ * send there in other queues, and no less than by the share of its flows that this one has.
  */
-static inline u64 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
+static inline u32 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
 {
-	u64 least = (u64)hosts->ahead_most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC;
-	u64 others = g->others.ahead * hosts->table.update_epochs;
-	u64 left = hosts->ahead_most > others ? hosts->ahead_most - others : 0;
+	u32 least = (u32)((u64)hosts->ahead_most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC);
+	u64 left = hosts->ahead_most > g->others.ahead ? hosts->ahead_most - g->others.ahead : 0;
 
-	return left > least ? left : least;
+	return left > least ? (u32)left : least;
 }
 
 /**
@@ -415,16 +416,21 @@ static inline u64 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zr
  * @hosts: hosts
  * @m: member of the flow whose packet is to go ahead
  * @bytes: of that packet
+ * @epoch: now
  *
- * Many flows that send little are many flows: together they may have what their host may.
+ * Many flows that send little are many flows: together they may have what their host may, in this
+ * epoch and in those since its last update, which new flows put off.
  */
 static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt_member *m,
-				     u32 bytes)
+				     u32 bytes, u32 epoch)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
-	u64 room = likely(!g->others_q8) ? hosts->ahead_most : zrtt_host_room(hosts, g);
+	u32 room = likely(!g->others_q8) ? hosts->ahead_most : zrtt_host_room(hosts, g);
+	u32 epochs = epoch - zrtt_member_host(hosts, m)->epoch;
 
-	if (g->ahead > room + 3 * 1514)
+	if (epochs > hosts->table.update_epochs)
+		epochs = hosts->table.update_epochs;
+	if (g->ahead > (u64)room * (1 + epochs) + 3 * 1514)
 		return true;
 	g->ahead += bytes;
 	return false;

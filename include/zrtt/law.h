@@ -119,6 +119,8 @@ struct zrtt_law_params {
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
  * @log_norm: log2 of the factor that makes the mean weight 1, Q16
+ * @log_first: log2 of the largest weight of a new flow, Q16: more than 1 of a host that is above
+ *	its due share
  * @norm_ticks: updates that it is of, up to ZRTT_NORM_TICKS
  * @sum_p_q30: sum of P_i over the packets since the last tick, Q30
  * @weighed: number of these packets
@@ -134,6 +136,7 @@ struct zrtt_law {
 	u32 rtt_avg_us;
 	u32 queue_us;
 	s32 log_norm;
+	s32 log_first;
 	u32 norm_ticks;
 	u64 sum_p_q30;
 	u32 weighed;
@@ -383,8 +386,9 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @log_rate: log2 of its rate, Q16
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share. A new flow has no P_i above P_b in mode zrtt: its first packets are not more than others
- * leave, whatever its RTT is. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
+ * share. In mode zrtt a new flow has a weight of 1 at most, or @log_first where its host is above
+ * its due share: its first packets are not to be what others leave, whatever its RTT is.
+ * Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 				 const struct zrtt_law *law,
@@ -406,8 +410,8 @@ static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 			      (log_rate - law->log_due);
 	if (params->tuned)
 		log_weight += law->log_norm + f->penalty_q16;
-	if (params->tuned && !f->rate && log_weight > 0)
-		log_weight = 0;
+	if (params->tuned && !f->rate && log_weight > law->log_first)
+		log_weight = law->log_first;
 	log_weight = zrtt_clamp_between(log_weight, ZRTT_WEIGHT_LOG_MIN, ZRTT_WEIGHT_LOG_MAX);
 	return zrtt_weight_pack(f->l4s ? log_weight / 2 : log_weight);
 }

@@ -406,7 +406,7 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
 							     vars->hosts.law.due);
 	zrtt_lanes_tick(&vars->lanes, params->lanes, params->l4s, vars->ctl.p_q30,
 			vars->law.due);
-	zrtt_hosts_bound(&vars->hosts, zrtt_lanes_believe(&vars->lanes));
+	zrtt_hosts_bound(&vars->hosts, vars->lanes.least);
 }
 
 /**

@@ -239,55 +239,84 @@ static void host_of_which_nothing_is_known_has_its_due_share(void **state)
 	free_hosts(&hosts);
 }
 
+/* What it may send until @epoch, in packets of 1000 bytes. */
+static u32 ahead_until(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 epoch)
+{
+	while (!zrtt_host_exceeds(hosts, m, 1000, epoch))
+		;
+	return hosts->groups[m->slots[m->end]].ahead;
+}
+
 static void sparse_flows_of_a_host_have_its_due_share(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
 	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
 	struct zrtt_flow f = {};
-	u32 sent = 0;
 
 	(void)state;
-	zrtt_hosts_bound(&hosts, true);
-	/* no bound while the due share is not known, or not believed */
-	assert_false(zrtt_host_exceeds(&hosts, &m, 10 * DUE));
-	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
-	rate_host(&hosts, &m, DUE);
-	zrtt_hosts_bound(&hosts, false);
-	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	/* no bound while the due share is not known */
+	zrtt_hosts_bound(&hosts, 1000);
+	assert_false(zrtt_host_exceeds(&hosts, &m, 10 * DUE, START));
+	assert_false(zrtt_host_exceeds(&hosts, &m, 1000, START));
 	group_of(&hosts, &m, 0)->ahead = 0;
-	zrtt_hosts_bound(&hosts, true);
-	while (!zrtt_host_exceeds(&hosts, &m, 1000))
-		sent += 1000;
-	assert_near(sent, DUE + 3 * 1514, 1000);
+	rate_host(&hosts, &m, DUE);
+	zrtt_hosts_bound(&hosts, 1000);
+	assert_near(ahead_until(&hosts, &m, START), DUE + 3 * 1514, 1000);
 	/* until the host is updated */
 	zrtt_host_refresh(&hosts, &m, &f, START + 1);
-	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	assert_near(ahead_until(&hosts, &m, START + 1), DUE + 3 * 1514, 1000);
+	/* so much each may have that is not believed to be held back */
+	zrtt_hosts_bound(&hosts, 2 * DUE);
+	assert_near(ahead_until(&hosts, &m, START + 1), 2 * DUE + 3 * 1514, 1000);
 	free_hosts(&hosts);
 }
 
-/* With thousands of flows these are updated seldom, and so are hosts. */
-static void due_share_of_a_host_is_that_of_the_time_between_its_updates(void **state)
+/* With thousands of flows these are updated seldom, and so are hosts: then they have what they are
+ * due in each epoch.
+ */
+static void due_share_of_a_host_goes_on_between_its_updates(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
 	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
 	struct zrtt_flow *h = rate_host(&hosts, &m, DUE), f = {};
-	u32 epoch, sent = 0;
+	u32 i;
 
 	(void)state;
 	zrtt_hosts_expire(&hosts, 5, START);
-	zrtt_hosts_bound(&hosts, true);
+	zrtt_hosts_bound(&hosts, 0);
 	zrtt_host_refresh(&hosts, &m, &f, START + 5);
-	assert_int_equal(h->epoch, START + 5);
-	for (epoch = START + 6; epoch < START + 10; epoch++) {
-		zrtt_host_refresh(&hosts, &m, &f, epoch);
+	for (i = 0; i < 5; i++) {
+		zrtt_host_refresh(&hosts, &m, &f, START + 5 + i);
 		assert_int_equal(h->epoch, START + 5);
+		assert_near(ahead_until(&hosts, &m, START + 5 + i), (1 + i) * DUE + 3 * 1514, 1000);
 	}
-	while (!zrtt_host_exceeds(&hosts, &m, 1000))
-		sent += 1000;
-	assert_near(sent, 5 * DUE + 3 * 1514, 1000);
-	zrtt_host_refresh(&hosts, &m, &f, epoch);
-	assert_int_equal(h->epoch, epoch);
-	assert_false(zrtt_host_exceeds(&hosts, &m, 1000));
+	/* new flows do not bring about an update, and no longer time gives more */
+	assert_near(ahead_until(&hosts, &m, START + 100), 6 * DUE + 3 * 1514, 1000);
+	zrtt_host_refresh(&hosts, &m, &f, START + 10);
+	assert_int_equal(h->epoch, START + 10);
+	assert_near(ahead_until(&hosts, &m, START + 10), DUE + 3 * 1514, 1000);
+	free_hosts(&hosts);
+}
+
+/* Many short flows are held back by what their host is due, as no flow of them is known for long. */
+static void new_flow_of_a_host_above_its_due_share_is_marked_more(void **state)
+{
+	const struct zrtt_law_params params = { .feedback = 2, .tuned = true };
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow *h = rate_host(&hosts, &m, 2 * DUE), f = {};
+	struct zrtt_law law = { .log_norm = 20 * OCTAVE };
+
+	(void)state;
+	h->penalty_q16 = 3 * OCTAVE;
+	zrtt_host_law(&hosts, &m, &law);
+	assert_near(law.log_first, 5 * OCTAVE, OCTAVE / 100);
+	assert_int_equal(zrtt_weight(&params, &law, &f), zrtt_weight_pack(law.log_first));
+	/* at its due share and below no more than others leave */
+	h->rate = DUE / 4;
+	law = (struct zrtt_law) { .log_norm = 20 * OCTAVE };
+	zrtt_host_law(&hosts, &m, &law);
+	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
 	free_hosts(&hosts);
 }
 
@@ -360,7 +389,8 @@ int main(void)
 		cmocka_unit_test(host_of_which_nothing_is_known_has_its_due_share),
 		cmocka_unit_test(host_of_streams_below_its_share_does_not_count),
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
-		cmocka_unit_test(due_share_of_a_host_is_that_of_the_time_between_its_updates),
+		cmocka_unit_test(due_share_of_a_host_goes_on_between_its_updates),
+		cmocka_unit_test(new_flow_of_a_host_above_its_due_share_is_marked_more),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};
 
