@@ -293,6 +293,12 @@ static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
 	return f->age >= ZRTT_MATURE_EPOCHS;
 }
 
+/* Do @f's packets have TCP's sequence numbers? Of 65536 flows one that does may not seem so. */
+static inline bool zrtt_flow_is_tcp(const struct zrtt_flow *f)
+{
+	return f->seq && f->syn != ZRTT_SYN_QUIC;
+}
+
 /* Had @f in the low-latency lane at least a mark in @rtts RTTs, or in 4 full packets, in the
  * @epochs since the last look?
  */

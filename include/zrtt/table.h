@@ -710,8 +710,10 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
 /* The rate from which on @f counts in the due share though it was not marked or dropped lately: a
  * quarter of the share in bulk, all of it in lanes where nothing is marked. A stream of a constant
  * rate below the share has these, and so has a flow of the low-latency lane that grows: what they
- * leave to others is not to be charged to them. Small packets that pass in thin, or before it, such
- * as the ACKs of a download, are never held back.
+ * leave to others is not to be charged to them. Where the share is large, though, TCP is seldom
+ * marked, grows for long or is held back by the model of its sender: there a quarter is enough for
+ * it. Small packets that pass in thin, or before it, such as the ACKs of a download, are never held
+ * back.
  */
 static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
@@ -719,7 +721,11 @@ static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct
 
 	if (f->lane == ZRTT_LANE_THIN || (f->lane == ZRTT_LANE_RETURNING && !f->l4s))
 		return 1ULL << 32;
-	return f->lane == ZRTT_LANE_BULK && !f->l4s ? due / 4 : due;
+	if (f->l4s)
+		return due;
+	if (f->lane == ZRTT_LANE_BULK || (due >= ZRTT_LARGE_DUE && zrtt_flow_is_tcp(f)))
+		return due / 4;
+	return due;
 }
 
 /* Does @f's rate count in the due share? A flow that is held back does, however little it gets.

@@ -484,13 +484,13 @@ static void short_flows_do_not_move_the_due_share(void **state)
 }
 
 /* Who is held back counts at any rate, others from a quarter of the share on if they are in bulk, in
- * lanes before it from all of it on, ACKs never.
+ * lanes before it from all of it on, or if that is large and they are TCP, from a quarter; ACKs never.
  */
 static void share_of_the_due_one_counts_and_so_does_a_hit(void **state)
 {
 	struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS };
 	struct zrtt_table t = { .update_epochs = 1 };
-	u32 i, shift;
+	u32 i, shift, least;
 	u64 seed = 50;
 
 	(void)state;
@@ -504,12 +504,21 @@ static void share_of_the_due_one_counts_and_so_does_a_hit(void **state)
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due / 4);
 		f.lane = ZRTT_LANE_SPARSE;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due);
+		f.seq = 1;
+		least = t.due < ZRTT_LARGE_DUE ? t.due : t.due / 4;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= least);
+		f.syn = ZRTT_SYN_QUIC;
+		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due);
+		f.syn = ZRTT_SYN_NONE;
+		f.seq = 0;
 		f.lane = ZRTT_LANE_RETURNING_LARGE;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate && f.rate >= t.due);
 		f.lane = ZRTT_LANE_THIN;
+		f.seq = 1;
 		assert_false(zrtt_flow_counts(&t, &f));
 		f.hit = 1;
 		assert_int_equal(zrtt_flow_counts(&t, &f), f.rate > 0);
+		f.seq = 0;
 	}
 }
 
