@@ -39,8 +39,8 @@ enum zrtt_controller_kind {
 
 /* Short flows are gone before they could answer a mark, and long flows would back off for them. So
  * the gains fall by the part of the rates that young flows have, a mean over 4 s, and to a half at
- * most. Half of the gains for all would make a link that slowed down have twice the
- * queue (p95 of a step from 20 to 5 Mbit/s 99 instead of 53 ms).
+ * most. Half of the gains for all would make a link that slowed down have twice the queue (p95 of a
+ * step from 20 to 5 Mbit/s 99 instead of 53 ms).
  */
 #define ZRTT_YOUNG_WQ_Q16	256
 #define ZRTT_YOUNG_MAX_Q16	(ZRTT_Q16_ONE / 2)

@@ -102,7 +102,7 @@ static inline u64 zrtt_hosts_dues(const struct zrtt_hosts *hosts)
 				       (u64)hosts->table.counted << ZRTT_PART_FRAC;
 }
 
-/* zrtt_table_tick() of hosts whose flows are updated each @update_epochs: they are no sooner. */
+/* zrtt_table_tick() of hosts, which are updated no sooner than their flows, each @update_epochs. */
 static inline void zrtt_hosts_expire(struct zrtt_hosts *hosts, u32 update_epochs, u32 epoch)
 {
 	zrtt_table_tick(&hosts->table, epoch);

@@ -386,9 +386,8 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @log_rate: log2 of its rate, Q16
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share. In mode zrtt a new flow has a weight of 1 at most, or @log_first where its host is above
- * its due share: its first packets are not to be what others leave, whatever its RTT is.
- * Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
+ * share. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
+ * @log_first where its host is above its due share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 				 const struct zrtt_law *law,
