@@ -31,6 +31,8 @@
 #define ZRTT_FAIR_BELOW_MAX	(3 << ZRTT_Q16)
 #define ZRTT_FAIR_ABOVE_MAX	(4 << ZRTT_Q16)
 
+#define ZRTT_FAIR_FLOW_SHIFT	6
+
 #define ZRTT_FAIR_LOG_LEAST	(1 << ZRTT_Q16)	/* a due share of 2 bytes per epoch */
 
 /**
@@ -38,6 +40,7 @@
  * @table: a slot per host, as per flow
  * @groups: beside these
  * @law: their due share; nothing else of it is used
+ * @log_flow: log2 of the mean rate of a host's flows, Q16, a mean of those that count; 0 = not known
  * @ahead_most: what a host may send ahead of bulk, bytes per epoch, and three packets more
  * @salt: what the queue means by a host: other queues may mean others
  * @news: there is something to be said to these, see zrtt_hosts_share()
@@ -48,6 +51,7 @@ struct zrtt_hosts {
 	struct zrtt_table table;
 	struct zrtt_group *groups;
 	struct zrtt_law law;
+	s32 log_flow;
 	u32 ahead_most;
 	u32 salt;
 	bool news;
@@ -59,6 +63,7 @@ struct zrtt_hosts {
 static inline void zrtt_hosts_reset(struct zrtt_hosts *hosts)
 {
 	hosts->law = (struct zrtt_law) {};
+	hosts->log_flow = 0;
 	hosts->ahead_most = 0;
 }
 
@@ -88,10 +93,11 @@ static inline struct zrtt_sums zrtt_hosts_sums(const struct zrtt_hosts *hosts)
 		sums.counted = (u32)hosts->table.parts_sums.held_q8;
 		sums.sum_log_rate = hosts->table.parts_sums.sum_log_rate;
 		sums.other_rate = hosts->table.parts_sums.other_rate;
-		return sums;
+	} else {
+		sums.counted <<= ZRTT_PART_FRAC;
+		sums.sum_log_rate *= ZRTT_PART_ALL;
 	}
-	sums.counted <<= ZRTT_PART_FRAC;
-	sums.sum_log_rate *= ZRTT_PART_ALL;
+	sums.sum_log_flow = (s64)hosts->log_flow * sums.counted;
 	return sums;
 }
 
@@ -116,13 +122,6 @@ static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, u32 least)
 	u32 due = hosts->law.due ? hosts->law.due : ~0U;
 
 	hosts->ahead_most = due > least ? due : least;
-}
-
-static inline void zrtt_hosts_tick(struct zrtt_hosts *hosts, u32 p_q30)
-{
-	struct zrtt_sums sums = zrtt_hosts_sums(hosts);
-
-	zrtt_law_due(&hosts->law, &sums, p_q30);
 }
 
 /* Another host has got the slot of @part: what was said of the one before is to be taken back. */
@@ -275,8 +274,8 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)
 		law->log_due = ZRTT_FAIR_LOG_LEAST;
 	law->due = law->log_due ? zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16)) : 0;
+	law->log_first = law->log_steady + law->log_norm + h->penalty_q16 + 2 * log_over;
 	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
-	law->log_first = h->penalty_q16 + 2 * log_over;
 	if (law->log_first < 0)
 		law->log_first = 0;
 	m->log_due = law->log_due;
@@ -360,6 +359,20 @@ static inline void zrtt_hosts_share(struct zrtt_hosts *hosts, struct zrtt_joint 
 	hosts->news = false;
 }
 
+/* A host was updated that counts: what its flows have goes into the mean, which is one of 64 updates
+ * of an epoch.
+ */
+static inline void zrtt_hosts_note_flow(struct zrtt_hosts *hosts, const struct zrtt_group *g,
+					u32 epochs)
+{
+	s32 log_mean = zrtt_host_log_mean(hosts, g);
+
+	if (!hosts->log_flow)
+		hosts->log_flow = log_mean;
+	hosts->log_flow += (log_mean - hosts->log_flow) * (s32)zrtt_live_epochs(epochs) >>
+			   ZRTT_FAIR_FLOW_SHIFT;
+}
+
 /* Bring a host's rate and penalty up to date, @f being one of its flows. */
 static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				     const struct zrtt_flow *f, u32 epoch)
@@ -384,6 +397,8 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	} else {
 		log_rate = zrtt_flow_update(&hosts->table, h, epoch);
 	}
+	if (h->counts)
+		zrtt_hosts_note_flow(hosts, g, epochs);
 	if (!part || !part->generation)
 		zrtt_penalise_at(&hosts->law, h, log_rate, hosts->law.log_due, epochs);
 	g->ahead = 0;

@@ -119,6 +119,7 @@ struct zrtt_law_params {
  * @rtt_avg_us: RTT_avg, for Padhye's equation
  * @queue_us: own delay, which Padhye's RTT includes
  * @log_norm: log2 of the factor that makes the mean weight 1, Q16
+ * @log_steady: log2 of the factor that makes P_b its EWMA, Q16
  * @log_first: log2 of the largest weight of a new flow, Q16: more than 1 of a host that is above
  *	its due share
  * @norm_ticks: updates that it is of, up to ZRTT_NORM_TICKS
@@ -136,6 +137,7 @@ struct zrtt_law {
 	u32 rtt_avg_us;
 	u32 queue_us;
 	s32 log_norm;
+	s32 log_steady;
 	s32 log_first;
 	u32 norm_ticks;
 	u64 sum_p_q30;
@@ -239,6 +241,7 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	zrtt_law_due(law, sums, p_q30);
 	if (params->tuned)
 		zrtt_law_normalise(law);
+	law->log_steady = p_q30 && p_avg_q30 ? zrtt_log2(p_avg_q30) - zrtt_log2(p_q30) : 0;
 	if (sums->with_rtt) {
 		law->log_rtt = zrtt_log2(sums->sum_rtt_us) - zrtt_log2(sums->with_rtt);
 		/* 2^-8 keeps the longest RTT inside exp2's range */
@@ -271,6 +274,7 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  * @ctl: P_b
  * @law: state
  * @sums: of all flows
+ * @flow_rate: what the usual flow has, bytes per epoch; see zrtt_mean_rate()
  * @sojourn_us: age of the packet that waits longest, 0 = none does
  * @backlog_pkts: packets queued
  * @queue_us: smoothed sojourn
@@ -279,10 +283,10 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
 static inline void zrtt_control(const struct zrtt_ctl_params *params,
 				const struct zrtt_law_params *law_params,
 				struct zrtt_ctl *ctl, struct zrtt_law *law,
-				const struct zrtt_sums *sums, u32 sojourn_us,
+				const struct zrtt_sums *sums, u32 flow_rate, u32 sojourn_us,
 				u32 backlog_pkts, u32 queue_us, u64 late_ns)
 {
-	zrtt_ctl_follow(params, ctl, zrtt_fill_us(zrtt_mean_rate(sums), law->rtt_avg_us));
+	zrtt_ctl_follow(params, ctl, zrtt_fill_us(flow_rate, law->rtt_avg_us));
 	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
 	zrtt_ctl_tick(params, ctl, zrtt_ctl_sojourn(params, ctl, sojourn_us, backlog_pkts),
 		      zrtt_ctl_elapsed_us(params, late_ns));

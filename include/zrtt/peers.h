@@ -154,6 +154,7 @@ static inline void zrtt_sums_add(struct zrtt_sums *to, const struct zrtt_sums *s
 	to->sum_rtt_us += sums->sum_rtt_us;
 	to->other_rate += sums->other_rate;
 	to->young_rate += sums->young_rate;
+	to->sum_log_flow += sums->sum_log_flow;
 	to->counted += sums->counted;
 	to->with_rtt += sums->with_rtt;
 }
@@ -218,7 +219,8 @@ static inline void zrtt_peer_tick(const struct zrtt_ctl_params *params,
 	late_ns = zrtt_ctl_late_ns(params, d->tick_ns, now_ns);
 	if (!sojourn_us && d->tick_ns)
 		zrtt_ctl_forget(params, &d->ctl, now_ns - d->tick_ns);
-	zrtt_control(params, law_params, &d->ctl, &d->law, &flows, sojourn_us, ~0U, sojourn_us,
+	zrtt_control(params, law_params, &d->ctl, &d->law, &flows,
+		     zrtt_mean_rate_of_hosts(&flows, &hosts), sojourn_us, ~0U, sojourn_us,
 		     sojourn_us ? late_ns : 0);
 	zrtt_law_due(&d->hosts_law, &hosts, d->ctl.p_q30);
 	d->tick_ns = now_ns + period_ns;

@@ -133,6 +133,7 @@ struct zrtt_table {
  * @sum_rtt_us: see there
  * @other_rate: see there
  * @young_rate: see there
+ * @sum_log_flow: of hosts, sum of the log2 of what a flow of each has, Q16
  * @counted: see there
  * @with_rtt: live flows that have an RTT
  */
@@ -142,6 +143,7 @@ struct zrtt_sums {
 	u64 sum_rtt_us;
 	u64 other_rate;
 	u64 young_rate;
+	s64 sum_log_flow;
 	u32 counted;
 	u32 with_rtt;
 };
@@ -758,6 +760,17 @@ static inline struct zrtt_sums zrtt_table_sums(const struct zrtt_table *t)
 static inline u32 zrtt_mean_rate(const struct zrtt_sums *sums)
 {
 	return sums->counted ? (u32)div_u64(sums->sum_rate, sums->counted) : 0;
+}
+
+/* The same where there are @hosts: what the usual flow of the usual host has. One host of many flows
+ * is not to lengthen the queue for all.
+ */
+static inline u32 zrtt_mean_rate_of_hosts(const struct zrtt_sums *flows,
+					  const struct zrtt_sums *hosts)
+{
+	s32 log_flow = hosts->counted ? (s32)div_s64(hosts->sum_log_flow, hosts->counted) : 0;
+
+	return log_flow ? zrtt_exp2(log_flow - (ZRTT_Q16 << ZRTT_Q16)) : zrtt_mean_rate(flows);
 }
 
 /* The part of the rates that young flows have, Q16: 0 while none counts, as at the start nobody

@@ -302,21 +302,56 @@ static void due_share_of_a_host_goes_on_between_its_updates(void **state)
 static void new_flow_of_a_host_above_its_due_share_is_marked_more(void **state)
 {
 	const struct zrtt_law_params params = { .feedback = 2, .tuned = true };
+	const struct zrtt_law before = { .log_norm = -OCTAVE / 2, .log_steady = -OCTAVE };
 	struct zrtt_hosts hosts = new_hosts();
 	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
 	struct zrtt_flow *h = rate_host(&hosts, &m, 2 * DUE), f = {};
-	struct zrtt_law law = { .log_norm = 20 * OCTAVE };
+	struct zrtt_law law = before;
 
 	(void)state;
 	h->penalty_q16 = 3 * OCTAVE;
+	hosts.groups[m.slots[0]].counted = 16;
 	zrtt_host_law(&hosts, &m, &law);
-	assert_near(law.log_first, 5 * OCTAVE, OCTAVE / 100);
+	/* its P_i is that of the EWMA of P_b */
+	assert_near(law.log_first, 5 * OCTAVE - OCTAVE / 2 - OCTAVE, OCTAVE / 100);
 	assert_int_equal(zrtt_weight(&params, &law, &f), zrtt_weight_pack(law.log_first));
 	/* at its due share and below no more than others leave */
 	h->rate = DUE / 4;
-	law = (struct zrtt_law) { .log_norm = 20 * OCTAVE };
+	law = before;
 	zrtt_host_law(&hosts, &m, &law);
 	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
+	free_hosts(&hosts);
+}
+
+/* Each host's flows have a mean, whatever their number, and that of all is a mean of these. */
+static void one_host_of_many_flows_does_not_lengthen_the_queue(void **state)
+{
+	const struct zrtt_sums flows = { .counted = 101, .sum_rate = 101 * 3 };
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member few = joined(&hosts, FLOW(1), HOST(1), 0, 20 * OCTAVE), m;
+	struct zrtt_flow f = { .lane = ZRTT_LANE_BULK };
+	struct zrtt_sums sums;
+	u32 epoch = START, i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		m = joined(&hosts, FLOW(2 + i), HOST(2), 0, 10 * OCTAVE);
+	sums = zrtt_hosts_sums(&hosts);
+	assert_int_equal(zrtt_mean_rate_of_hosts(&flows, &sums), 3);
+	rate_host(&hosts, &few, DUE)->hit = 1;
+	for (i = 0; i < 500; i++) {
+		zrtt_member_host(&hosts, &few)->bytes = DUE;
+		zrtt_member_host(&hosts, &m)->bytes = DUE;
+		epoch++;
+		zrtt_host_refresh(&hosts, &few, &f, epoch);
+		zrtt_host_refresh(&hosts, &m, &f, epoch);
+	}
+	sums = zrtt_hosts_sums(&hosts);
+	assert_int_equal(sums.counted, 2 * ZRTT_PART_ALL);
+	assert_near(zrtt_mean_rate_of_hosts(&flows, &sums), 1 << 15, (1 << 15) / 10);
+	zrtt_hosts_reset(&hosts);
+	sums = zrtt_hosts_sums(&hosts);
+	assert_int_equal(zrtt_mean_rate_of_hosts(&flows, &sums), 3);
 	free_hosts(&hosts);
 }
 
@@ -391,6 +426,7 @@ int main(void)
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
 		cmocka_unit_test(due_share_of_a_host_goes_on_between_its_updates),
 		cmocka_unit_test(new_flow_of_a_host_above_its_due_share_is_marked_more),
+		cmocka_unit_test(one_host_of_many_flows_does_not_lengthen_the_queue),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};
 

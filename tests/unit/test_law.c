@@ -172,6 +172,20 @@ static void unknown_average_makes_no_difference(void **state)
 	}
 }
 
+static void steady_factor_makes_p_b_its_mean(void **state)
+{
+	const struct zrtt_law_params params = {};
+	struct zrtt_law law = law_of(&params, 1, 1, ZRTT_P_ONE / 64, ZRTT_P_ONE / 16, 0);
+
+	(void)state;
+	assert_int_equal(law.log_steady, 2 << ZRTT_Q16);
+	law = law_of(&params, 1, 1, ZRTT_P_ONE / 16, ZRTT_P_ONE / 64, 0);
+	assert_int_equal(law.log_steady, -(2 << ZRTT_Q16));
+	/* of no use where one is 0 */
+	assert_int_equal(law_of(&params, 1, 1, 0, ZRTT_P_ONE, 0).log_steady, 0);
+	assert_int_equal(law_of(&params, 1, 1, ZRTT_P_ONE, 0, 0).log_steady, 0);
+}
+
 static void unconfirmed_hint_is_trusted_within_a_factor_of_4(void **state)
 {
 	struct zrtt_law_params params = {
@@ -504,6 +518,7 @@ int main(void)
 		cmocka_unit_test(mrtt_is_the_square_of_the_ratio),
 		cmocka_unit_test(unknown_rtt_counts_as_the_average),
 		cmocka_unit_test(unknown_average_makes_no_difference),
+		cmocka_unit_test(steady_factor_makes_p_b_its_mean),
 		cmocka_unit_test(unconfirmed_hint_is_trusted_within_a_factor_of_4),
 		cmocka_unit_test(rtt_of_quic_is_trusted_within_a_factor_of_4),
 		cmocka_unit_test(padhye_time_is_the_equation),

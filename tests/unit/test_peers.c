@@ -128,6 +128,18 @@ static void queues_have_one_law(void **state)
 	}
 }
 
+static void flows_of_all_hosts_have_one_mean(void **state)
+{
+	const struct zrtt_sums flows = {};
+	struct zrtt_sums hosts = {};
+
+	(void)state;
+	zrtt_sums_add(&hosts, &(struct zrtt_sums) { .counted = 1, .sum_log_flow = 10 << ZRTT_Q16 });
+	zrtt_sums_add(&hosts, &(struct zrtt_sums) {});
+	zrtt_sums_add(&hosts, &(struct zrtt_sums) { .counted = 3, .sum_log_flow = 42 << ZRTT_Q16 });
+	assert_int_equal(zrtt_mean_rate_of_hosts(&flows, &hosts), 1 << 13);
+}
+
 /* Queues wait as long as their flows do in the mean. */
 static void sojourn_is_the_mean_over_flows(void **state)
 {
@@ -596,6 +608,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_queue_is_as_without_peers),
 		cmocka_unit_test(queues_have_one_law),
+		cmocka_unit_test(flows_of_all_hosts_have_one_mean),
 		cmocka_unit_test(sojourn_is_the_mean_over_flows),
 		cmocka_unit_test(queues_do_not_hasten_the_controller),
 		cmocka_unit_test(weights_are_normalised_together),
