@@ -31,16 +31,16 @@
 #define ZRTT_FAIR_BELOW_MAX	(3 << ZRTT_Q16)
 #define ZRTT_FAIR_ABOVE_MAX	(4 << ZRTT_Q16)
 
-#define ZRTT_FAIR_FLOW_SHIFT	6
-
 #define ZRTT_FAIR_LOG_LEAST	(1 << ZRTT_Q16)	/* a due share of 2 bytes per epoch */
+
+#define ZRTT_FAIR_FLOW_SHIFT	6	/* 64 updates of hosts have the mean of what a flow has */
 
 /**
  * struct zrtt_hosts - hosts, and what they have in common
  * @table: a slot per host, as per flow
  * @groups: beside these
  * @law: their due share; nothing else of it is used
- * @log_flow: log2 of the mean rate of a host's flows, Q16, a mean of those that count; 0 = not known
+ * @log_flow: log2 of the rate of a host's flows, Q16, the mean over hosts that count; 0 = not known
  * @ahead_most: what a host may send ahead of bulk, bytes per epoch, and three packets more
  * @salt: what the queue means by a host: other queues may mean others
  * @news: there is something to be said to these, see zrtt_hosts_share()
@@ -274,6 +274,7 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)
 		law->log_due = ZRTT_FAIR_LOG_LEAST;
 	law->due = law->log_due ? zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16)) : 0;
+	/* new flows answer no mark: if they followed P_b itself, the controller would swing */
 	law->log_first = law->log_steady + law->log_norm + h->penalty_q16 + 2 * log_over;
 	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
 	if (law->log_first < 0)
@@ -359,9 +360,7 @@ static inline void zrtt_hosts_share(struct zrtt_hosts *hosts, struct zrtt_joint 
 	hosts->news = false;
 }
 
-/* A host was updated that counts: what its flows have goes into the mean, which is one of 64 updates
- * of an epoch.
- */
+/* A host that counts was updated, @epochs after the update before: its flows are part of the mean. */
 static inline void zrtt_hosts_note_flow(struct zrtt_hosts *hosts, const struct zrtt_group *g,
 					u32 epochs)
 {
