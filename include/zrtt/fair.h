@@ -276,9 +276,9 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	law->due = law->log_due ? zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16)) : 0;
 	/* new flows answer no mark: if they followed P_b itself, the controller would swing */
 	law->log_first = law->log_steady + law->log_norm + h->penalty_q16 + 2 * log_over;
-	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
 	if (law->log_first < 0)
 		law->log_first = 0;
+	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
 	m->log_due = law->log_due;
 	m->due = law->due;
 	return log_mean;

@@ -422,14 +422,13 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 			     u32 backlog_pkts, u64 now_ns)
 {
 	u64 late_ns = sojourn_us ? zrtt_ctl_late_ns(&params->ctl, vars->tick_ns, now_ns) : 0;
-	struct zrtt_sums flows, hosts = {};
+	struct zrtt_sums flows, hosts;
 
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
 	zrtt_tick_begin(params, vars, sojourn_us, now_ns);
 	flows = zrtt_table_sums(&vars->table);
-	if (unlikely(vars->table.groups))
-		hosts = zrtt_hosts_sums(&vars->hosts);
+	hosts = zrtt_hosts_sums(&vars->hosts);
 	zrtt_control(&params->ctl, &params->law, &vars->ctl, &vars->law, &flows,
 		     zrtt_mean_rate_of_hosts(&flows, &hosts), sojourn_us, backlog_pkts,
 		     vars->delay_q8 >> ZRTT_DELAY_FRAC, late_ns);

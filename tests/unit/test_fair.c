@@ -310,7 +310,7 @@ static void new_flow_of_a_host_above_its_due_share_is_marked_more(void **state)
 
 	(void)state;
 	h->penalty_q16 = 3 * OCTAVE;
-	hosts.groups[m.slots[0]].counted = 16;
+	group_of(&hosts, &m, 0)->counted = 16;
 	zrtt_host_law(&hosts, &m, &law);
 	/* its P_i is that of the EWMA of P_b */
 	assert_near(law.log_first, 5 * OCTAVE - OCTAVE / 2 - OCTAVE, OCTAVE / 100);
