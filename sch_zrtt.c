@@ -200,7 +200,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
-	verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt, rnd);
+	verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt, rnd, now_ns);
 	if (unlikely(verdict != ZRTT_PASS)) {
 		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
 			q->stats.drop_mark += segs;

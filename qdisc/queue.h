@@ -528,7 +528,7 @@ static noinline bool zrtt_l4s_drops(struct zrtt_sched_data *q, struct zrtt_flow 
 	if (likely(!zrtt_l4s_overloaded(&q->params, &q->vars, flow, pkt)))
 		return false;
 	return zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt,
-				 zrtt_random(q)) == ZRTT_DROP;
+				 zrtt_random(q), q->clock.ns) == ZRTT_DROP;
 }
 
 /* What marks a packet of the low-latency lane when it leaves. */

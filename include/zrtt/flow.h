@@ -288,6 +288,12 @@ static inline u32 zrtt_live_epochs(u32 epochs)
 	return epochs < ZRTT_LIVE_EPOCHS ? epochs : ZRTT_LIVE_EPOCHS;
 }
 
+/* The time since @f's last update, epochs, Q16. */
+static inline u32 zrtt_flow_elapsed(const struct zrtt_flow *f, u64 now_ns)
+{
+	return (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) - (f->epoch << ZRTT_Q16);
+}
+
 static inline bool zrtt_flow_mature(const struct zrtt_flow *f)
 {
 	return f->age >= ZRTT_MATURE_EPOCHS;

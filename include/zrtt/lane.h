@@ -171,10 +171,8 @@ static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u
 /* Did @f, whose rate is below @rate, send more in this epoch than a burst and @rate? */
 static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 now_ns)
 {
-	u32 elapsed_q16 = (u32)(now_ns >> (ZRTT_EPOCH_SHIFT - ZRTT_Q16)) -
-			  (f->epoch << ZRTT_Q16);
 	/* in 64 bits nothing is to be saturated, which saves what zrtt_mul_q16() takes for that */
-	u64 most = ((u64)rate * elapsed_q16) >> ZRTT_Q16;
+	u64 most = ((u64)rate * zrtt_flow_elapsed(f, now_ns)) >> ZRTT_Q16;
 	u32 sent = f->bytes - ZRTT_LANE_BURST, left = (rate - f->rate) / 2;
 
 	if (likely(sent <= most))

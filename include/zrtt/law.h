@@ -113,6 +113,7 @@ struct zrtt_law_params {
  * @log_rtt: log2 of RTT_avg in microseconds, Q16
  * @log_due: log2 of the due share in bytes per epoch, Q16
  * @due: the same, bytes per epoch
+ * @counted: flows that it is the mean of; of hosts, see struct zrtt_hosts
  * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16; or more
  * @l4s_gain_q16: the same for flows of the low-latency lane, whose marks are more
  * @p_q30: P_b
@@ -131,6 +132,7 @@ struct zrtt_law {
 	s32 log_rtt;
 	s32 log_due;
 	u32 due;
+	u32 counted;
 	u32 gain_q16;
 	u32 l4s_gain_q16;
 	u32 p_q30;
@@ -198,6 +200,7 @@ static inline u32 zrtt_penalty_gain(u32 p_q30, u32 rate)
  */
 static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_sums *sums, u32 p_q30)
 {
+	law->counted = sums->counted;
 	if (!sums->counted)
 		return;
 	law->log_due = (s32)div_s64(sums->sum_log_rate, sums->counted);

@@ -20,6 +20,7 @@
 #include "law.h"
 #include "fair.h"
 #include "lane.h"
+#include "police.h"
 #include "l4s.h"
 #include "shaper.h"
 #include "line.h"
@@ -142,6 +143,7 @@ struct zrtt_params {
  * @table: flows
  * @hosts: hosts, where @table has members
  * @lanes: what is sparse, and goes first
+ * @police: what may answer no mark
  * @l4s: the low-latency lane
  * @tick_ns: when the next tick is due
  * @idle_ns: when the queue ran empty, 0 = it is not empty
@@ -153,6 +155,7 @@ struct zrtt_vars {
 	struct zrtt_table table;
 	struct zrtt_hosts hosts;
 	struct zrtt_lanes lanes;
+	struct zrtt_police police;
 	struct zrtt_l4s l4s;
 	u64 tick_ns;
 	u64 idle_ns;
@@ -407,6 +410,7 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
 	zrtt_lanes_tick(&vars->lanes, params->lanes, params->l4s, vars->ctl.p_q30,
 			vars->law.due);
 	zrtt_hosts_bound(&vars->hosts, vars->lanes.least);
+	zrtt_police_tick(&vars->police, &vars->law, params->ctl.target_us);
 }
 
 /**
@@ -880,17 +884,10 @@ static inline void zrtt_answer_quic(const struct zrtt_params *params, struct zrt
 		zrtt_refresh(params, vars, f, epoch);
 }
 
-/**
- * zrtt_mark_or_drop() - what becomes of a packet that zrtt_arrive() accounted
- * @params: parameters
- * @vars: state
- * @f: its flow
- * @pkt: the packet
- * @rnd: random number
- */
+/* The verdict by P_i. */
 static __always_inline enum zrtt_verdict
-zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
-		  struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd)
+zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
+	   const struct zrtt_arrival *pkt, u32 rnd)
 {
 	u64 p_q30 = zrtt_probability(vars, f);
 	bool marks = zrtt_marks(&params->law, p_q30);
@@ -898,8 +895,37 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 
 	zrtt_count_weight(&vars->law, p_q30, marks);
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
-	if (verdict == ZRTT_MARK && !params->ecn)
-		verdict = ZRTT_DROP;
+	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
+}
+
+/* Is a packet dropped whatever its P_i is? Only where it has no number of TCP. */
+static inline bool zrtt_is_policed(const struct zrtt_params *params, const struct zrtt_vars *vars,
+				   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u64 now_ns)
+{
+	if (likely(f->seq) || !params->law.tuned ||
+	    !zrtt_police_drops(&vars->police, &vars->table, f, pkt->bytes, now_ns))
+		return false;
+	f->hit = 1;
+	return true;
+}
+
+/**
+ * zrtt_mark_or_drop() - what becomes of a packet that zrtt_arrive() accounted
+ * @params: parameters
+ * @vars: state
+ * @f: its flow
+ * @pkt: the packet
+ * @rnd: random number
+ * @now_ns: clock, as zrtt_arrive() had it
+ */
+static __always_inline enum zrtt_verdict
+zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
+		  struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd, u64 now_ns)
+{
+	enum zrtt_verdict verdict = ZRTT_DROP;
+
+	if (!zrtt_is_policed(params, vars, f, pkt, now_ns))
+		verdict = zrtt_judge(params, vars, f, pkt, rnd);
 	/* an update may have counted it already, by what it answered */
 	if (verdict == ZRTT_DROP)
 		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;

@@ -135,7 +135,8 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		expect(h->bytes >= pkt->host_bytes, "bytes that no host has");
 		bytes = h->bytes;
 	}
-	if (zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd) == ZRTT_DROP && h)
+	if (zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd,
+			      q->now_ns) == ZRTT_DROP && h)
 		expect(h->bytes == bytes - pkt->host_bytes, "a host pays for what was dropped");
 	else if (h)
 		expect(h->bytes == bytes, "a verdict adds bytes");

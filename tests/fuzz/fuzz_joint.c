@@ -107,7 +107,7 @@ static void arrive(struct device *d, struct zrtt_vars *vars, const struct zrtt_a
 	if (vars->hosts.news)
 		zrtt_hosts_share(&vars->hosts, alone ? NULL : &d->joint, zrtt_epoch(now_ns));
 	expect(!vars->hosts.news, "news that stay");
-	zrtt_mark_or_drop(&d->params, vars, f, pkt, rnd);
+	zrtt_mark_or_drop(&d->params, vars, f, pkt, rnd, now_ns);
 }
 
 static void send(struct device *d, struct zrtt_vars *vars, struct draw *draw, bool alone)

@@ -246,6 +246,7 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	enum zrtt_verdict verdict;
 	struct zrtt_flow *f;
+	bool policed;
 	u32 bytes;
 	u64 p_q30;
 
@@ -259,9 +260,14 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		return;
 	p_q30 = zrtt_probability(&q->vars, f);
 	bytes = f->bytes;
-	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd);
+	policed = !f->seq && zrtt_police_drops(&q->vars.police, &q->vars.table, f, pkt->bytes,
+					       q->now_ns);
+	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd, q->now_ns);
 	check_flow(q, f, pkt->tag);
-	check_verdict(q, pkt, p_q30, verdict);
+	if (policed && q->params.law.tuned)
+		expect(verdict == ZRTT_DROP, "more than a bucket has");
+	else
+		check_verdict(q, pkt, p_q30, verdict);
 	expect(verdict == ZRTT_DROP ? f->bytes <= bytes : f->bytes == bytes,
 	       "a verdict adds bytes");
 	expect(verdict == ZRTT_PASS || f->hit, "a hit is not remembered");
@@ -376,6 +382,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct draw d = { .at = data, .left = size };
 	struct queue q = {
 		.vars.table = new_table(FLOWS),
+		/* few ticks pass */
+		.vars.police.ticks = ZRTT_POLICE_BELIEVE,
 		.now_ns = draw_start_ns(&d),
 	};
 

@@ -35,6 +35,7 @@ ALGORITHM = [
     "joint.h",
     "fair.h",
     "lane.h",
+    "police.h",
     "l4s.h",
     "shaper.h",
     "peers.h",

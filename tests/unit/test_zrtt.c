@@ -53,7 +53,7 @@ static struct zrtt_flow *pass_through(struct queue *q, const struct zrtt_arrival
 {
 	struct zrtt_flow *f = arrive(q, pkt, now_ns);
 
-	zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, 0);
+	zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, 0, now_ns);
 	return f;
 }
 
@@ -533,7 +533,8 @@ static void pi2_forgets_over_an_idle_time(void **state)
  */
 static u32 run_rates_at(struct queue *q, u32 p_q30, const u32 *packets, u32 flows, u32 ms, u64 *now)
 {
-	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ecn = ZRTT_ECT_0 };
+	struct zrtt_arrival pkt = { .bytes = 1000, .segs = 1, .rtt_us = 50000, .ecn = ZRTT_ECT_0,
+				    .seq_high = 1 };
 	static u64 seed = 60;
 	struct zrtt_flow *f;
 	u32 i, hits = 0;
@@ -548,7 +549,8 @@ static u32 run_rates_at(struct queue *q, u32 p_q30, const u32 *packets, u32 flow
 				f = arrive(q, &pkt, *now);
 				f->lane = ZRTT_LANE_BULK;
 				hits += zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
-							  (u32)unit_random(&seed)) != ZRTT_PASS;
+							  (u32)unit_random(&seed), *now) !=
+					ZRTT_PASS;
 			}
 	}
 	check_table(&q->vars.table);
@@ -646,7 +648,7 @@ static void thin_flow_is_no_part_of_the_due_share(void **state)
 	run_rates(q, packets, ARRAY_LEN(packets), 3000, &now);
 	for (i = 0; i < 300; i++) {
 		assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, arrive(q, &thin, now),
-						   &thin, 0), ZRTT_PASS);
+						   &thin, 0, now), ZRTT_PASS);
 		run_rates(q, packets, ARRAY_LEN(packets), 50, &now);
 	}
 	assert_true(zrtt_flow_mature(flow_of(q, 9)) && flow_of(q, 9)->live);
@@ -673,7 +675,7 @@ static u32 counted_bytes(u32 mode, u32 p_q30, bool ect, bool ecn, enum zrtt_verd
 		zrtt_ctl_set(&q->vars.ctl, p_q30);
 		bytes = f->bytes;
 		f = arrive(q, &pkt, S);
-		assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt, 0), want);
+		assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt, 0, S), want);
 	}
 	bytes = f->bytes - bytes;
 	free_queue(q);
@@ -720,7 +722,8 @@ static void drop_after_an_update_does_not_wrap(void **state)
 	assert_int_equal(f->source, ZRTT_RTT_HANDSHAKE);
 	assert_int_equal(f->bytes, 0);
 	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
-	assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &ack, 0), ZRTT_DROP);
+	assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &ack, 0, S + 2 * epoch_ns),
+			 ZRTT_DROP);
 	assert_int_equal(f->bytes, 0);
 	free_queue(q);
 }
@@ -924,7 +927,7 @@ static void no_history_breaks_the_invariants(void **state)
 		p_i = zrtt_probability(&q->vars, f);
 		bytes = f->bytes;
 		zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt,
-				  (u32)unit_random(&seed));
+				  (u32)unit_random(&seed), now);
 
 		assert_true(q->vars.ctl.p_q30 <= ZRTT_P_ONE);
 		assert_true(p_i <= (u64)ZRTT_P_ONE << 22);
