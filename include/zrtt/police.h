@@ -58,9 +58,9 @@ static inline void zrtt_police_tick(struct zrtt_police *police, const struct zrt
 		     law->queue_us >= target_us / 2;
 }
 
-/* The rate of @f's bucket, bytes per epoch, 0 = it has none, as there is nobody else. A flow that is
- * new is one more: due shares will be smaller. Those of a host's flows are what its flows have, and
- * say so already.
+/* The rate of @f's bucket, bytes per epoch, 0 = it has none, as there is nobody else. A flow that
+ * is new is one more: due shares will be smaller. Those of a host's flows are what its flows have,
+ * and say so already.
  */
 static inline u64 zrtt_police_rate(const struct zrtt_police *police, const struct zrtt_table *t,
 				   const struct zrtt_flow *f)
@@ -75,7 +75,7 @@ static inline u64 zrtt_police_rate(const struct zrtt_police *police, const struc
 }
 
 /**
- * zrtt_police_drops() - is a packet of bulk more than its flow's bucket has?
+ * zrtt_police_exceeds() - is a packet of bulk more than its flow's bucket has?
  * @police: state
  * @t: flow table
  * @f: its flow
@@ -87,13 +87,13 @@ static inline u64 zrtt_police_rate(const struct zrtt_police *police, const struc
  * there is anything left.
  */
 static noinline __maybe_unused bool
-zrtt_police_drops(const struct zrtt_police *police, const struct zrtt_table *t,
-		  const struct zrtt_flow *f, u32 bytes, u64 now_ns)
+zrtt_police_exceeds(const struct zrtt_police *police, const struct zrtt_table *t,
+		    const struct zrtt_flow *f, u32 bytes, u64 now_ns)
 {
 	u32 epochs_q16 = zrtt_flow_elapsed(f, now_ns);
 	u64 rate;
 
-	if (!police->on || f->l4s || f->syn == ZRTT_SYN_QUIC)
+	if (f->l4s || f->syn == ZRTT_SYN_QUIC)
 		return false;
 	rate = zrtt_police_rate(police, t, f);
 	if (!rate)

@@ -898,14 +898,14 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt
 	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
 }
 
-/* Is a packet dropped whatever its P_i is? Not where it has a number of TCP, though it may be spoofed
- * in a flow's name: a window that begins may be sent again from farther back than is near.
+/* Is a packet dropped whatever its P_i is? Not where it has a number of TCP, though it may be
+ * spoofed in a flow's name: a flow that begins may send again what is farther back than is near.
  */
 static inline bool zrtt_is_policed(const struct zrtt_params *params, const struct zrtt_vars *vars,
 				   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u64 now_ns)
 {
-	if (likely(f->seq || pkt->seq_high) || !params->law.tuned ||
-	    !zrtt_police_drops(&vars->police, &vars->table, f, pkt->bytes, now_ns))
+	if (likely(!vars->police.on || f->seq) || pkt->seq_high || !params->law.tuned ||
+	    !zrtt_police_exceeds(&vars->police, &vars->table, f, pkt->bytes, now_ns))
 		return false;
 	f->hit = 1;
 	return true;

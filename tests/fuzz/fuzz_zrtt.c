@@ -260,9 +260,9 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		return;
 	p_q30 = zrtt_probability(&q->vars, f);
 	bytes = f->bytes;
-	policed = !f->seq && !pkt->seq_high &&
-		  zrtt_police_drops(&q->vars.police, &q->vars.table, f, pkt->bytes,
-				    q->now_ns);
+	policed = q->vars.police.on && !f->seq && !pkt->seq_high &&
+		  zrtt_police_exceeds(&q->vars.police, &q->vars.table, f, pkt->bytes,
+				      q->now_ns);
 	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd, q->now_ns);
 	check_flow(q, f, pkt->tag);
 	if (policed && q->params.law.tuned)

@@ -121,7 +121,7 @@ static u32 bucket_of(const struct zrtt_table *t, struct zrtt_flow *f, u32 quarte
 	u64 now_ns = START * epoch_ns + quarters * (epoch_ns / 4);
 
 	for (f->bytes = PACKET; f->bytes < 100 * DUE; f->bytes++)
-		if (zrtt_police_drops(&police, t, f, PACKET, now_ns))
+		if (zrtt_police_exceeds(&police, t, f, PACKET, now_ns))
 			return f->bytes - PACKET - 1;
 	return ~0U;
 }
@@ -195,9 +195,9 @@ static void large_packet_passes_if_anything_is_left(void **state)
 
 	(void)state;
 	f->bytes = 65536;
-	assert_false(zrtt_police_drops(&police, &t, f, 65536, START * epoch_ns));
+	assert_false(zrtt_police_exceeds(&police, &t, f, 65536, START * epoch_ns));
 	f->bytes += 3 * PACKET + 1;
-	assert_true(zrtt_police_drops(&police, &t, f, 65536, START * epoch_ns));
+	assert_true(zrtt_police_exceeds(&police, &t, f, 65536, START * epoch_ns));
 	free(t.slots);
 }
 
