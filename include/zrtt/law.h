@@ -113,7 +113,7 @@ struct zrtt_law_params {
  * @log_rtt: log2 of RTT_avg in microseconds, Q16
  * @log_due: log2 of the due share in bytes per epoch, Q16
  * @due: the same, bytes per epoch
- * @counted: flows that it is the mean of; of hosts, see struct zrtt_hosts
+ * @counted: flows that it is the mean of; of hosts, their parts
  * @gain_q16: what an octave above it adds to a flow's penalty in an epoch, Q16; or more
  * @l4s_gain_q16: the same for flows of the low-latency lane, whose marks are more
  * @p_q30: P_b
