@@ -29,12 +29,10 @@
 /**
  * struct zrtt_police - whether there is anything to be held back
  * @ticks: updates with a P_b above 0, less those without; see above
- * @counted: flows that count in the due share
  * @on: that is believed, and there is a queue
  */
 struct zrtt_police {
 	u32 ticks;
-	u32 counted;
 	bool on;
 };
 
@@ -53,7 +51,6 @@ static inline void zrtt_police_tick(struct zrtt_police *police, const struct zrt
 		police->ticks--;
 	if (police->ticks > ZRTT_POLICE_TICKS)
 		police->ticks = ZRTT_POLICE_TICKS;
-	police->counted = law->counted;
 	police->on = police->ticks >= ZRTT_POLICE_BELIEVE && law->counted && law->p_q30 &&
 		     law->queue_us >= target_us / 2;
 }
@@ -62,21 +59,21 @@ static inline void zrtt_police_tick(struct zrtt_police *police, const struct zrt
  * is new is one more: due shares will be smaller. Those of a host's flows are what its flows have,
  * and say so already.
  */
-static inline u64 zrtt_police_rate(const struct zrtt_police *police, const struct zrtt_table *t,
+static inline u64 zrtt_police_rate(const struct zrtt_law *law, const struct zrtt_table *t,
 				   const struct zrtt_flow *f)
 {
 	u64 due = zrtt_flow_due(t, f);
 
-	if (police->counted == f->counts)
+	if (law->counted == f->counts)
 		return 0;
 	if (!zrtt_flow_mature(f) && !t->groups)
-		due = div_u64(due * police->counted, police->counted + 1);
+		due = div_u64(due * law->counted, law->counted + 1);
 	return due + due / 2;
 }
 
 /**
  * zrtt_police_exceeds() - is a packet of bulk more than its flow's bucket has?
- * @police: state
+ * @law: of the last tick
  * @t: flow table
  * @f: its flow
  * @bytes: of the packet, which the flow has already
@@ -87,7 +84,7 @@ static inline u64 zrtt_police_rate(const struct zrtt_police *police, const struc
  * there is anything left.
  */
 static noinline __maybe_unused bool
-zrtt_police_exceeds(const struct zrtt_police *police, const struct zrtt_table *t,
+zrtt_police_exceeds(const struct zrtt_law *law, const struct zrtt_table *t,
 		    const struct zrtt_flow *f, u32 bytes, u64 now_ns)
 {
 	u32 epochs_q16 = zrtt_flow_elapsed(f, now_ns);
@@ -95,7 +92,7 @@ zrtt_police_exceeds(const struct zrtt_police *police, const struct zrtt_table *t
 
 	if (f->l4s || f->syn == ZRTT_SYN_QUIC)
 		return false;
-	rate = zrtt_police_rate(police, t, f);
+	rate = zrtt_police_rate(law, t, f);
 	if (!rate)
 		return false;
 	if (f->rate < rate)

@@ -902,13 +902,12 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt
  * spoofed in a flow's name: a flow that begins may send again what is farther back than is near.
  */
 static inline bool zrtt_is_policed(const struct zrtt_params *params, const struct zrtt_vars *vars,
-				   struct zrtt_flow *f, const struct zrtt_arrival *pkt, u64 now_ns)
+				   const struct zrtt_flow *f, const struct zrtt_arrival *pkt,
+				   u64 now_ns)
 {
-	if (likely(!vars->police.on || f->seq) || pkt->seq_high || !params->law.tuned ||
-	    !zrtt_police_exceeds(&vars->police, &vars->table, f, pkt->bytes, now_ns))
-		return false;
-	f->hit = 1;
-	return true;
+	return unlikely(vars->police.on) && params->law.tuned && !zrtt_flow_is_tcp(f) &&
+	       !pkt->seq_high &&
+	       zrtt_police_exceeds(&vars->law, &vars->table, f, pkt->bytes, now_ns);
 }
 
 /**
@@ -926,7 +925,9 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 {
 	enum zrtt_verdict verdict = ZRTT_DROP;
 
-	if (!zrtt_is_policed(params, vars, f, pkt, now_ns))
+	if (zrtt_is_policed(params, vars, f, pkt, now_ns))
+		f->hit = 1;
+	else
 		verdict = zrtt_judge(params, vars, f, pkt, rnd);
 	/* an update may have counted it already, by what it answered */
 	if (verdict == ZRTT_DROP)

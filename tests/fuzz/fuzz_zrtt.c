@@ -261,7 +261,7 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 	p_q30 = zrtt_probability(&q->vars, f);
 	bytes = f->bytes;
 	policed = q->vars.police.on && !f->seq && !pkt->seq_high &&
-		  zrtt_police_exceeds(&q->vars.police, &q->vars.table, f, pkt->bytes,
+		  zrtt_police_exceeds(&q->vars.law, &q->vars.table, f, pkt->bytes,
 				      q->now_ns);
 	verdict = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd, q->now_ns);
 	check_flow(q, f, pkt->tag);

@@ -130,7 +130,7 @@ BUGS = [
         "len = 16;",
         "names",
     ),
-    Bug("lets pass more than a bucket", "zrtt", "\tf->hit = 1;\n\treturn true;", "\tf->hit = 1;\n\treturn false;"),
+    Bug("lets pass more than a bucket", "zrtt", "verdict = ZRTT_DROP;\n\n\tif (zrtt_is", "verdict = ZRTT_PASS;\n\n\tif (zrtt_is"),
     Bug("wraps a negative length", "shaper", "s64 sum = (s64)len +", "s64 sum = len +"),
     Bug("counts a link header twice", "shaper", "if (params->raw)", "if (0)"),
     Bug("lets a packet be endless", "shaper", "bytes < ZRTT_SHAPER_BYTES_MAX", "1"),
