@@ -17,7 +17,7 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from lab.engines.job import GuestJob, covered
+from lab.engines.job import STARTED, GuestJob, covered
 from lab.kernels.kernel import Kernel
 
 LAB = "lab"
@@ -37,7 +37,7 @@ export PATH=/bin:/sbin LAB=/lab RESULT=/tmp/result OUT=/tmp/out TC_LIB_DIR=/lab/
 mount -t devtmpfs dev /dev; mount -t proc proc /proc; mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp; mount -t tmpfs run /run
 exec </dev/null >/dev/ttyS0 2>&1
-stty raw </dev/ttyS1
+{started}stty raw </dev/ttyS1
 {place}ip link set lo up
 cd /lab
 rc=0
@@ -197,9 +197,10 @@ def build(kernel: Kernel, job: GuestJob) -> bytes:
     for file in job.host_files:
         archive.file(f"{'host' if covered(file) else ''}{file}".lstrip("/"), file)
     archive.file("script", job.script)
-    # only then: another process would be another replicate of every run
+    # only where needed: another line or process would be another replicate of every run
+    started = "" if job.virtual_time else f"echo {STARTED}\n"
     place = "mkdir /tmp/out; cp -R /host/. /\n" if job.host_files or job.out else ""
     send_out = SEND_OUT if job.out else ""
-    init = INIT.format(args=_quote(job.args), place=place, send_out=send_out)
+    init = INIT.format(started=started, args=_quote(job.args), place=place, send_out=send_out)
     archive.text("init", init, 0o755)
     return archive.finish()

@@ -18,6 +18,9 @@ scripts run in both, because both keep this promise to the script:
   a guest that was killed, where the engine can (user-mode Linux);
 * its exit status comes back as GuestOutput.rc. A guest that never gets that
   far (panic, hang, time limit) raises GuestError instead.
+
+A kernel that dies by accident, as both kinds do now and then, is started again. What counts as
+one the engines say; a panic that may be a module's never does.
 """
 
 from __future__ import annotations
@@ -33,6 +36,11 @@ COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
 """Folders of the host that a guest has its own of, once it runs."""
 CONSOLE_LINES = 40
 """What is shown of a guest that died."""
+STARTED = "zrtt-lab-guest-started"
+"""What /init says on the console before it inserts any module; in QEMU in real time only."""
+MAX_STARTS = 4
+RERUN_SEED = 1 << 32
+"""Added for each start that crashed: the same seed would crash again."""
 
 
 def covered(file: Path) -> bool:

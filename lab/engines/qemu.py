@@ -18,12 +18,12 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path, PurePosixPath
 
 from lab.engines import initramfs
-from lab.engines.job import GuestError, GuestJob, GuestOutput
+from lab.engines.job import MAX_STARTS, RERUN_SEED, STARTED, GuestError, GuestJob, GuestOutput
 from lab.host.cache import cache_dir, locked
 from lab.kernels.debian import debian_kernel
 from lab.kernels.kernel import Kernel
@@ -176,22 +176,34 @@ class QemuEngine:
         return "real time (QEMU, KVM)" if kvm_works(self.kernel) else "virtual time (QEMU, icount)"
 
     def run(self, job: GuestJob) -> GuestOutput:
-        """Runs a job to its end. Raises GuestError if it has none."""
-        with tempfile.TemporaryDirectory(prefix="zrtt-qemu-") as folder:
-            work = Path(folder)
-            initrd = work / "initrd"
-            initrd.write_bytes(initramfs.build(self.kernel, job))
-            kvm = not job.counted and kvm_works(self.kernel)
-            command = _command(self.kernel, job, initrd, work, kvm)
-            tail = _Tail(work / "console", job.watch)
-            ended = _run(command, work, job.timeout_s, tail)
-            console, result = _text(work / "console"), _text(work / "result")
-            log = _text(work / "qemu.log")
-            if job.out and not ended.timed_out:
-                _unpack(work / "out", job.out)
-        if ended.timed_out:
-            raise GuestError(f"guest exceeded {job.timeout_s:.0f} s on the host", console)
-        text, marker, rc = result.rpartition("RC=")
-        if not marker or not re.fullmatch(r"\d+\s*", rc):
-            raise GuestError(f"guest ended without a result line {log.strip()}", console)
-        return GuestOutput(int(rc), text, console, ended.wall_s, ended.cpu_s)
+        """Runs a job to its end. Raises GuestError if it has none.
+
+        A kernel that dies before its /init runs, as an emulated one with two processors does
+        now and then while it patches itself, is started again; the starts lost are counted.
+        No module is loaded by then. A later death and a time limit are never excused: a
+        module may be the cause. Nor is any in virtual time, where each start is the same.
+        """
+        kvm = not job.counted and kvm_works(self.kernel)
+        virtual_time = job.virtual_time and not kvm
+        for reruns in range(MAX_STARTS):
+            seed = job.seed + reruns * RERUN_SEED
+            this = replace(job, seed=seed, virtual_time=virtual_time)
+            with tempfile.TemporaryDirectory(prefix="zrtt-qemu-") as folder:
+                work = Path(folder)
+                initrd = work / "initrd"
+                initrd.write_bytes(initramfs.build(self.kernel, this))
+                command = _command(self.kernel, this, initrd, work, kvm)
+                tail = _Tail(work / "console", job.watch)
+                ended = _run(command, work, job.timeout_s, tail)
+                console, result = _text(work / "console"), _text(work / "result")
+                log = _text(work / "qemu.log").strip()
+                if job.out and not ended.timed_out:
+                    _unpack(work / "out", job.out)
+            if ended.timed_out:
+                raise GuestError(f"guest exceeded {job.timeout_s:.0f} s on the host", console)
+            text, marker, rc = result.rpartition("RC=")
+            if marker and re.fullmatch(r"\d+\s*", rc):
+                return GuestOutput(int(rc), text, console, ended.wall_s, ended.cpu_s, reruns)
+            if virtual_time or STARTED in console:
+                raise GuestError(f"guest ended without a result line {log}", console)
+        raise GuestError(f"guest died {MAX_STARTS} times before its /init ran {log}", console)

@@ -25,14 +25,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.engines.initramfs import APPLETS
-from lab.engines.job import GuestError, GuestJob, GuestOutput, covered
+from lab.engines.job import (
+    MAX_STARTS,
+    RERUN_SEED,
+    STARTED,
+    GuestError,
+    GuestJob,
+    GuestOutput,
+    covered,
+)
 from lab.kernels.kernel import Kernel
 from lab.kernels.uml_build import seed_library, uml_kernel
 
-MAX_STARTS = 4
 START_LIMIT_S = 60.0
 """A guest boots in a tenth of a second; one that takes this long hangs."""
-STARTED = "zrtt-lab-guest-started"
 NO_ACCIDENT = re.compile(r"Kernel panic|\bOops\b|\bBUG:|reboot: ")
 """The guest's own doing: the next start would do the same."""
 # The kernel stirs its command line into its random numbers, so the folder, which
@@ -46,8 +52,6 @@ FLAGS = (
 )  # fmt: skip
 VIRTUAL_TIME = ("time-travel=inf-cpu", "time-travel-start=1767225600000000000")
 """From 2026-01-01 on, in ns."""
-RERUN_SEED = 1 << 32
-"""Added for each start that crashed: the same seed would crash again."""
 
 # /mnt, as /tmp is about to be covered and nothing else is sure to exist. The
 # small tools are busybox's, as they are in the QEMU guest.

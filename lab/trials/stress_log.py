@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from lab.engines.uml import STARTED
+from lab.engines.job import STARTED
 
 KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
 HARMLESS = re.compile(

@@ -12,8 +12,8 @@ import pytest
 import uapi
 from planted import BUGS, Bug
 
+from lab.engines.job import STARTED
 from lab.engines.select import get_engine
-from lab.engines.uml import STARTED
 from lab.guest.stress.contract import ATTRIBUTES, judge
 from lab.kernels.kernel import DEBUG
 from lab.trials import stress, stress_log

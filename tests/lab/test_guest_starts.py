@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which guests of QEMU are started again: those that died before any module was there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from lab.engines import initramfs, qemu, uml
+from lab.engines.job import MAX_STARTS, RERUN_SEED, STARTED, GuestError, GuestJob
+from lab.kernels.kernel import Kernel
+
+KERNEL = Kernel("6.12", "6.12.0", Path("vmlinuz"), None, Path("build"))
+REAL_TIME = GuestJob(script=Path("script"), seed=7, cpus=2, virtual_time=False, timeout_s=60.0)
+BOOT = "[    0.5] mtrr: your CPUs had inconsistent MTRRdefType settings\n"
+PANIC = "[    1.5] Kernel panic - not syncing: Fatal exception in interrupt\n"
+
+
+@dataclass(frozen=True)
+class Start:
+    """How a guest ends."""
+
+    console: str
+    result: str = ""
+    timed_out: bool = False
+
+
+DIES = Start(BOOT + PANIC)
+WORKS = Start(f"{BOOT}{STARTED}\r\ndone\r\n", "4 packets\nRC=3\n")
+DIES_LATER = Start(f"{BOOT}{STARTED}\r\n{PANIC}")
+DIES_IN_ITS_RESULT = Start(f"{BOOT}{STARTED}\r\n{PANIC}", "4 pack")
+HANGS = Start(BOOT, timed_out=True)
+HANGS_LATER = Start(f"{BOOT}{STARTED}\r\n", timed_out=True)
+
+
+@dataclass
+class Machine:
+    """Stands for QEMU: its guests end as these do, in turn."""
+
+    starts: Iterator[Start]
+    commands: list[list[str]] = field(default_factory=list)
+    works: list[Path] = field(default_factory=list)
+    announced: list[bool] = field(default_factory=list)
+
+    def run(self, command: list[str], work: Path, limit_s: float, tail: qemu._Tail) -> qemu._Ended:
+        assert sorted(path.name for path in work.iterdir()) == ["initrd"]
+        start = next(self.starts)
+        self.commands.append(command)
+        self.works.append(work)
+        self.announced.append(STARTED.encode() in (work / "initrd").read_bytes())
+        (work / "console").write_text(start.console)
+        (work / "result").write_text(start.result)
+        (work / "qemu.log").write_text("qemu: said\n")
+        tail.poll()
+        return qemu._Ended(2.0 + len(self.works), 1.0, start.timed_out)
+
+    def seeds(self) -> list[int]:
+        return [int(command[command.index("-seed") + 1]) for command in self.commands]
+
+
+@pytest.fixture
+def machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Machine:
+    """No program is needed on this machine, nor a kernel."""
+    stand_in = Machine(iter(()))
+    program = tmp_path / "program"
+    program.write_text("")
+    monkeypatch.setattr(initramfs, "_which", lambda name: program)
+    monkeypatch.setattr(initramfs, "libraries", lambda path: [])
+    monkeypatch.setattr(qemu, "debian_kernel", lambda series: KERNEL)
+    monkeypatch.setattr(qemu, "kvm_works", lambda kernel: False)
+    monkeypatch.setattr(qemu, "_run", stand_in.run)
+    return stand_in
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> GuestJob:
+    script = tmp_path / "script"
+    script.write_text("true\n")
+    return replace(REAL_TIME, script=script)
+
+
+def engine_of(machine: Machine, starts: Iterable[Start]) -> qemu.QemuEngine:
+    machine.starts = iter(starts)
+    return qemu.QemuEngine("6.12")
+
+
+@pytest.mark.parametrize("lost", range(MAX_STARTS))
+def test_early_deaths_are_excused_and_counted(machine: Machine, job: GuestJob, lost: int) -> None:
+    output = engine_of(machine, [DIES] * lost + [WORKS]).run(job)
+    assert (output.reruns, output.rc, output.result) == (lost, 3, "4 packets\n")
+    assert output.console == f"{BOOT}{STARTED}\ndone\n"
+    assert output.wall_s == 3.0 + lost
+
+
+def test_each_start_has_a_folder_and_a_seed(machine: Machine, job: GuestJob) -> None:
+    engine_of(machine, [DIES, DIES, WORKS]).run(job)
+    assert len(set(machine.works)) == 3
+    assert not any(work.exists() for work in machine.works)
+    assert machine.seeds() == [7, 7 + RERUN_SEED, 7 + 2 * RERUN_SEED]
+
+
+def test_who_watches_sees_all_starts(machine: Machine, job: GuestJob) -> None:
+    seen: list[str] = []
+    engine_of(machine, [DIES, WORKS]).run(replace(job, watch=seen.append))
+    assert seen == [BOOT.strip(), PANIC.strip(), BOOT.strip(), STARTED, "done"]
+
+
+def test_patience_ends(machine: Machine, job: GuestJob) -> None:
+    starts = [replace(DIES, console=f"{n}\n{PANIC}") for n in range(MAX_STARTS)]
+    with pytest.raises(GuestError, match=f"died {MAX_STARTS} times .* qemu: said") as raised:
+        engine_of(machine, [*starts, WORKS]).run(job)
+    assert raised.value.console == starts[-1].console
+    assert len(machine.works) == MAX_STARTS
+
+
+@pytest.mark.parametrize("lost", [0, 2])
+@pytest.mark.parametrize("last", [DIES_LATER, DIES_IN_ITS_RESULT])
+def test_later_deaths_are_not_excused(
+    machine: Machine, job: GuestJob, last: Start, lost: int
+) -> None:
+    with pytest.raises(GuestError, match="without a result line") as raised:
+        engine_of(machine, [DIES] * lost + [last, WORKS]).run(job)
+    assert PANIC in raised.value.console
+    assert len(machine.works) == lost + 1
+
+
+@pytest.mark.parametrize("last", [HANGS, HANGS_LATER])
+def test_time_limits_are_not_excused(machine: Machine, job: GuestJob, last: Start) -> None:
+    with pytest.raises(GuestError, match="exceeded 60 s"):
+        engine_of(machine, [last, WORKS]).run(job)
+    assert len(machine.works) == 1
+
+
+def test_virtual_time_repeats(machine: Machine, job: GuestJob) -> None:
+    """Such a guest says nothing either: a line would be another replicate."""
+    with pytest.raises(GuestError, match="without a result line"):
+        engine_of(machine, [DIES, WORKS]).run(replace(job, cpus=1, virtual_time=True))
+    assert machine.announced == [False]
+
+
+def test_kvm_has_no_virtual_time(
+    machine: Machine, job: GuestJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qemu, "kvm_works", lambda kernel: True)
+    output = engine_of(machine, [DIES, WORKS]).run(replace(job, cpus=1, virtual_time=True))
+    assert output.reruns == 1
+    assert machine.announced == [True, True]
+    assert all("kvm" in command for command in machine.commands)
+
+
+def test_guests_say_so_before_any_module() -> None:
+    for script in (initramfs.INIT, uml.INIT):
+        assert 0 < script.index("{started}") < script.index("insmod")
