@@ -431,6 +431,7 @@ static void zrtt_destroy(struct Qdisc *sch)
 		.hosts = q->vars.hosts.table.slots,
 		.groups = q->vars.hosts.groups,
 		.parts = q->vars.hosts.table.parts,
+		.ceils = q->vars.hosts.ceils,
 	};
 
 	qdisc_watchdog_cancel(&q->watchdog);

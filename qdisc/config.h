@@ -77,6 +77,7 @@ ZRTT_RANGE(mpu, 0, TC_ZRTT_MPU_MAX);
 ZRTT_RANGE(atm, 0, __TC_ZRTT_ATM_MAX - 1);
 ZRTT_RANGE(fair, 0, __TC_ZRTT_FAIR_MAX - 1);
 ZRTT_RANGE(prefix6, TC_ZRTT_PREFIX6_MIN, TC_ZRTT_PREFIX6_MAX);
+ZRTT_RANGE(ceil, 0, TC_ZRTT_CEIL_MAX);
 
 #define ZRTT_U32(name)	NLA_POLICY_FULL_RANGE(NLA_U32, &zrtt_range_##name)
 #define ZRTT_FLAG	NLA_POLICY_MAX(NLA_U8, 1)
@@ -124,6 +125,7 @@ static const struct nla_policy zrtt_policy[TCA_ZRTT_MAX + 1] = {
 	[TCA_ZRTT_AUTO]		= ZRTT_U32(auto),
 	[TCA_ZRTT_AUTO_MIN]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_auto_rate),
 	[TCA_ZRTT_AUTO_MAX]	= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_auto_rate),
+	[TCA_ZRTT_CEIL]		= NLA_POLICY_FULL_RANGE(NLA_U64, &zrtt_range_ceil),
 };
 
 #define ZRTT_REFUSAL(attr, text)						\
@@ -172,6 +174,7 @@ static void zrtt_explain(struct netlink_ext_ack *extack, u32 attr)
 	ZRTT_REFUSAL(AUTO, "bandwidth auto must be off, egress or ingress");
 	ZRTT_REFUSAL(AUTO_MIN, "min must be 8kbit to 10gbit, and not above max");
 	ZRTT_REFUSAL(AUTO_MAX, "max must be 8kbit to 10gbit");
+	ZRTT_REFUSAL(CEIL, "ceil must be 8kbit to 100gbit, or 0");
 	ZRTT_REFUSAL(OVERHEAD, "overhead must be raw or -64 to 256 bytes");
 	ZRTT_REFUSAL(MPU, "mpu must be 0 to 256 bytes");
 	ZRTT_REFUSAL(ATM, "atm must be none, atm or ptm");
@@ -226,6 +229,8 @@ static u32 zrtt_find_host_fault(const struct zrtt_params *params)
 		return TCA_ZRTT_FAIR_MASK;
 	if (!zrtt_mask_fits(params->weight_mask, TC_ZRTT_WEIGHT_BITS_MAX))
 		return TCA_ZRTT_WEIGHT_MASK;
+	if (params->ceil.rate && params->ceil.rate < TC_ZRTT_BANDWIDTH_MIN)
+		return TCA_ZRTT_CEIL;
 	return zrtt_weights_valid(params) ? 0 : TCA_ZRTT_WEIGHT_DSCP;
 }
 
@@ -248,6 +253,12 @@ static u32 zrtt_find_fault(const struct zrtt_params *params)
 	    shaper->overhead > TC_ZRTT_OVERHEAD_MAX)
 		return TCA_ZRTT_OVERHEAD;
 	return zrtt_find_host_fault(params);
+}
+
+/* Has each flow one host? */
+static bool zrtt_has_one_end(const struct zrtt_params *params)
+{
+	return zrtt_has_hosts(params) && params->fair != ZRTT_FAIR_DUALHOST;
 }
 
 static void zrtt_explain_mode(struct netlink_ext_ack *extack, u32 attr)
@@ -290,6 +301,11 @@ static int zrtt_refuse_together(const struct zrtt_params *params, struct nlattr 
 		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_TIMESTAMPS]);
 		return -EINVAL;
 	}
+	if (params->ceil.rate && (!zrtt_has_one_end(params) || params->l4s)) {
+		NL_SET_ERR_MSG_MOD(extack, "ceil needs fair srchost, dsthost or mark, and no l4s");
+		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_CEIL]);
+		return -EINVAL;
+	}
 	for (i = 0; i < ARRAY_SIZE(needs) && params->mode != ZRTT_MODE_ZRTT; i++) {
 		if (!needs[i].on)
 			continue;
@@ -309,6 +325,8 @@ static void zrtt_get_hosts(struct nlattr **tb, struct zrtt_params *params)
 	zrtt_get_u32(tb, TCA_ZRTT_FAIR_MASK, &params->fair_mask);
 	zrtt_get_u32(tb, TCA_ZRTT_PREFIX6, &params->prefix6);
 	zrtt_get_flag(tb, TCA_ZRTT_NAT, &params->nat);
+	if (tb[TCA_ZRTT_CEIL])
+		params->ceil.rate = nla_get_u64(tb[TCA_ZRTT_CEIL]);
 	zrtt_get_u32(tb, TCA_ZRTT_WEIGHT_MASK, &params->weight_mask);
 	if (tb[TCA_ZRTT_WEIGHT_DSCP])
 		nla_memcpy(params->weight_q8, tb[TCA_ZRTT_WEIGHT_DSCP],
@@ -471,6 +489,7 @@ static int zrtt_dump_params(struct sk_buff *skb, const struct zrtt_params *param
 			      TCA_ZRTT_PAD) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_AUTO_MIN, params->line.min, TCA_ZRTT_PAD) ||
 	    nla_put_u64_64bit(skb, TCA_ZRTT_AUTO_MAX, params->line.max, TCA_ZRTT_PAD) ||
+	    nla_put_u64_64bit(skb, TCA_ZRTT_CEIL, params->ceil.rate, TCA_ZRTT_PAD) ||
 	    nla_put_s32(skb, TCA_ZRTT_OVERHEAD, overhead))
 		goto cancel;
 	return nla_nest_end(skb, opts);

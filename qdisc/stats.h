@@ -201,6 +201,14 @@ static u64 zrtt_real_rate(u32 rate, u32 weight_q8)
 	return zrtt_per_second((u64)rate * weight_q8 / ZRTT_WEIGHT_ONE);
 }
 
+/* What a host of weight 1 is to have, bytes per epoch, 0 = not known. */
+static u32 zrtt_class_due(const struct zrtt_sched_data *q)
+{
+	u32 due = q->vars.hosts.law.due, ceil = q->params.ceil.epoch_bytes;
+
+	return ceil && (!due || due > ceil) ? ceil : due;
+}
+
 /* @m is of a flow whose host still has its slot. */
 static void zrtt_class_read_host(const struct zrtt_sched_data *q, const struct zrtt_member *m,
 				 struct zrtt_class_host *host)
@@ -213,7 +221,7 @@ static void zrtt_class_read_host(const struct zrtt_sched_data *q, const struct z
 	host->mark = m->hosts[0] & ~ZRTT_TAG;
 	host->end = q->params.fair == ZRTT_FAIR_DSTHOST ? TC_ZRTT_END_DESTINATION : m->end;
 	host->rate = zrtt_real_rate(h->rate, m->host_weight * ZRTT_WEIGHT_ONE);
-	host->due = zrtt_real_rate(hosts->law.due, m->host_weight * ZRTT_WEIGHT_ONE);
+	host->due = zrtt_real_rate(zrtt_class_due(q), m->host_weight * ZRTT_WEIGHT_ONE);
 	host->flows = hosts->groups[host->slot].live + hosts->groups[host->slot].others.live;
 	host->penalty_q16 = zrtt_exp2(h->penalty_q16);
 }
@@ -258,6 +266,7 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 			   struct tcmsg *tcm)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_flow *slot = zrtt_class_flow(sch, cl);
 	struct zrtt_class_host host;
 	struct zrtt_name name = {};
 	struct zrtt_flow flow;
@@ -265,9 +274,9 @@ static int zrtt_class_dump(struct Qdisc *sch, unsigned long cl, struct sk_buff *
 	u64 p_q30;
 
 	sch_tree_lock(sch);
-	flow = *zrtt_class_flow(sch, cl);
-	p_q30 = zrtt_probability(&q->vars, &flow);
-	host = zrtt_class_host(q, zrtt_class_flow(sch, cl));
+	flow = *slot;
+	p_q30 = zrtt_probability(&q->vars, slot);
+	host = zrtt_class_host(q, slot);
 	if (q->names && q->names[cl - 1].tag == flow.tag)
 		name = q->names[cl - 1];
 	sch_tree_unlock(sch);

@@ -21,7 +21,8 @@
 #define ZRTT_TABLE_NAMES	2
 #define ZRTT_TABLE_HOSTS	4
 #define ZRTT_TABLE_MEMBERS	8
-#define ZRTT_TABLE_ALL		15
+#define ZRTT_TABLE_CEILS	16
+#define ZRTT_TABLE_ALL		31
 
 /**
  * struct zrtt_tables - the memory of a qdisc, as it is allocated and freed
@@ -32,7 +33,8 @@
  * @hosts: hosts
  * @groups: what their flows sum up to
  * @parts: what the queue has of them, where it may have peers
- * @host_slots: of @hosts and @groups
+ * @ceils: their ceilings
+ * @host_slots: of all of these
  * @from: while flows are moved, where they are moved from
  */
 struct zrtt_tables {
@@ -43,6 +45,7 @@ struct zrtt_tables {
 	struct zrtt_flow *hosts;
 	struct zrtt_group *groups;
 	struct zrtt_part *parts;
+	struct zrtt_ceil *ceils;
 	u32 host_slots;
 	struct zrtt_table from;
 };
@@ -56,6 +59,7 @@ static void zrtt_tables_free(const struct zrtt_tables *tables)
 	kvfree(tables->hosts);
 	kvfree(tables->groups);
 	kvfree(tables->parts);
+	kvfree(tables->ceils);
 }
 
 /* Is @sch at the place of a child of mq? mq attaches it later, and may be attached later
@@ -97,7 +101,19 @@ static u32 zrtt_tables_differ(const struct zrtt_params *from, const struct zrtt_
 		what |= ZRTT_TABLE_HOSTS;
 	if (slots || hosts || zrtt_has_members(from) != zrtt_has_members(to))
 		what |= ZRTT_TABLE_MEMBERS;
+	if (hosts || !from->ceil.rate != !to->ceil.rate)
+		what |= ZRTT_TABLE_CEILS;
 	return what;
+}
+
+/* Host slots that a qdisc has, or is to have. */
+static u32 zrtt_host_slots(const struct Qdisc *sch, const struct zrtt_params *params, u32 what)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (!(what & ZRTT_TABLE_HOSTS))
+		return q->vars.hosts.table.mask + 1;
+	return max_t(u32, params->flows >> ZRTT_HOSTS_SHIFT, ZRTT_HOSTS_LEAST);
 }
 
 /* Return: false if there is not enough memory; what was allocated is in @tables. */
@@ -119,9 +135,13 @@ static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct Qdisc *sch
 		if (!tables->members)
 			return false;
 	}
+	tables->host_slots = zrtt_host_slots(sch, params, what);
+	if (what & ZRTT_TABLE_CEILS && params->ceil.rate) {
+		tables->ceils = zrtt_alloc_table(tables->host_slots, sizeof(*tables->ceils));
+		if (!tables->ceils)
+			return false;
+	}
 	if (what & ZRTT_TABLE_HOSTS && zrtt_has_hosts(params)) {
-		tables->host_slots = max_t(u32, params->flows >> ZRTT_HOSTS_SHIFT,
-					   ZRTT_HOSTS_LEAST);
 		tables->hosts = zrtt_alloc_table(tables->host_slots, sizeof(*tables->hosts));
 		tables->groups = zrtt_alloc_table(tables->host_slots,
 						  sizeof(*tables->groups));
@@ -193,6 +213,8 @@ static void zrtt_tables_take(struct zrtt_sched_data *q, struct zrtt_tables *tabl
 		zrtt_take_hosts(&q->vars, tables);
 	if (what & ZRTT_TABLE_MEMBERS)
 		swap(table->members, tables->members);
+	if (what & ZRTT_TABLE_CEILS)
+		swap(q->vars.hosts.ceils, tables->ceils);
 }
 
 /* The first tables of a qdisc. */
@@ -202,6 +224,7 @@ static void zrtt_tables_begin(struct zrtt_sched_data *q, struct zrtt_tables *tab
 	q->net = tables->net;
 	q->names = tables->names;
 	q->vars.table.members = tables->members;
+	q->vars.hosts.ceils = tables->ceils;
 	zrtt_take_hosts(&q->vars, tables);
 }
 

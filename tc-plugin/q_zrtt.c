@@ -241,6 +241,8 @@ static const struct zrtt_param zrtt_params[] = {
 	  .unit = " bytes", .max = TC_ZRTT_MPU_MAX },
 	{ .name = "atm", .attr = TCA_ZRTT_ATM,
 	  .kind = ZRTT_CHOICE, .words = zrtt_atms },
+	{ .name = "ceil", .off = "noceil", .attr = TCA_ZRTT_CEIL, .kind = ZRTT_RATE,
+	  .min = TC_ZRTT_BANDWIDTH_MIN, .max = TC_ZRTT_CEIL_MAX },
 	{ }
 };
 
@@ -296,7 +298,7 @@ static const char zrtt_usage[] =
 	"                [ split_gso | no_split_gso ] [ names | nonames ]\n"
 	"                [ lanes | nolanes ] [ l4s | nol4s ]\n"
 	"                [ fair { flow | srchost | dsthost | dualhost | mark MASK } ]\n"
-	"                [ prefix6 BITS ] [ nat | nonat ]\n"
+	"                [ prefix6 BITS ] [ nat | nonat ] [ ceil RATE | noceil ]\n"
 	"                [ weight { mark MASK | dscp LIST } | noweight ]\n"
 	"                [ handshake | nohandshake ] [ quic | noquic ]\n"
 	"                [ timestamps | notimestamps ]\n"
@@ -342,6 +344,8 @@ static const char zrtt_help[] =
 	"                     flows; mark MASK: subscribers, by these bits of the mark\n"
 	"  prefix6 BITS       of an IPv6 address, what is the host's; default: 64\n"
 	"  nat                hosts by their addresses behind NAT; default: nonat\n"
+	"  ceil RATE          most that a host may have, times its weight by mark, though\n"
+	"                     the link has more; default: noceil\n"
 	"  weight mark MASK   these bits of the mark are a weight, 0 counts as 1\n"
 	"  weight dscp LIST   weights of flows by DSCP: EF:4,CS1:0.25; default: noweight\n"
 	"\n"
@@ -1014,7 +1018,7 @@ static int zrtt_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 		if (p->kind == ZRTT_RATE) {
 			if (has_u64(attr))
 				print_bandwidth(p, rta_getattr_u64(attr),
-						is_of_line(p) ? TC_ZRTT_AUTO_OFF : line);
+						p->attr == TCA_ZRTT_BANDWIDTH ? line : TC_ZRTT_AUTO_OFF);
 			continue;
 		}
 

@@ -120,6 +120,7 @@ enum zrtt_controller_kind {
  * @pblue_step_q16: change per update and unit of error, relative to P_b
  * @target_recip: 2^32 / @target_us
  * @pavg_wq_q16: weight of a sample in P_b_avg
+ * @gain_shift: PI2's gains are less by this power of two
  */
 struct zrtt_ctl_params {
 	u32 kind;
@@ -133,6 +134,7 @@ struct zrtt_ctl_params {
 	u32 target_recip;
 	u32 pblue_step_q16;
 	u32 pavg_wq_q16;
+	u32 gain_shift;
 };
 
 /**
@@ -353,7 +355,7 @@ static inline void zrtt_pi2_update(const struct zrtt_ctl_params *params,
 
 	if (ctl->aim_us > params->target_us)
 		delta = div_s64(delta * params->target_us, ctl->aim_us);
-	delta = (delta * (s32)(ZRTT_Q16_ONE - ctl->young_q16)) >> ZRTT_Q16;
+	delta = (delta * (s32)(ZRTT_Q16_ONE - ctl->young_q16)) >> (ZRTT_Q16 + params->gain_shift);
 	root_q30 = zrtt_p_add(ctl->root_q30, delta);
 	if (sojourn_us * ZRTT_PI2_EMPTY > params->target_us)
 		ctl->empty_ticks = 0;

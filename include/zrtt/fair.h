@@ -23,6 +23,7 @@
 #include "host.h"
 #include "table.h"
 #include "law.h"
+#include "ceil.h"
 #include "joint.h"
 
 /* A host below its due share leaves its flows up to 8 times their mean; what is far above is
@@ -39,6 +40,8 @@
  * struct zrtt_hosts - hosts, and what they have in common
  * @table: a slot per host, as per flow
  * @groups: beside these
+ * @ceils: beside these, NULL = hosts have no ceiling
+ * @log_ceil: log2 of that, bytes per epoch, Q16, 0 = there is none
  * @law: their due share; nothing else of it is used
  * @log_flow: log2 of the rate of a host's flows, Q16, the mean over hosts that count; 0 = not known
  * @ahead_most: what a host may send ahead of bulk, bytes per epoch, and three packets more
@@ -50,6 +53,8 @@
 struct zrtt_hosts {
 	struct zrtt_table table;
 	struct zrtt_group *groups;
+	struct zrtt_ceil *ceils;
+	s32 log_ceil;
 	struct zrtt_law law;
 	s32 log_flow;
 	u32 ahead_most;
@@ -62,6 +67,7 @@ struct zrtt_hosts {
 /* Forget all but who the hosts are. */
 static inline void zrtt_hosts_reset(struct zrtt_hosts *hosts)
 {
+	hosts->log_ceil = 0;
 	hosts->law = (struct zrtt_law) {};
 	hosts->log_flow = 0;
 	hosts->ahead_most = 0;
@@ -116,12 +122,18 @@ static inline void zrtt_hosts_expire(struct zrtt_hosts *hosts, u32 update_epochs
 		hosts->table.update_epochs = update_epochs;
 }
 
-/* What a host may send ahead of bulk: its due share, or @least if that is more, bytes per epoch. */
-static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, u32 least)
+/* What a host may send ahead of bulk: its due share, or @least if that is more, bytes per epoch;
+ * and what it may send at all, @ceil.
+ */
+static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, u32 least,
+				    const struct zrtt_ceil_params *ceil)
 {
 	u32 due = hosts->law.due ? hosts->law.due : ~0U;
 
 	hosts->ahead_most = due > least ? due : least;
+	hosts->log_ceil = ceil->log_rate;
+	if (ceil->rate && hosts->ahead_most > ceil->epoch_bytes)
+		hosts->ahead_most = ceil->epoch_bytes;
 }
 
 /* Another host has got the slot of @part: what was said of the one before is to be taken back. */
@@ -229,14 +241,29 @@ static inline bool zrtt_hosts_meet(struct zrtt_hosts *hosts, struct zrtt_member 
 	return !known;
 }
 
+/* The ceiling of the host of @m, or NULL. */
+static inline struct zrtt_ceil *zrtt_host_ceil(const struct zrtt_hosts *hosts,
+					       const struct zrtt_member *m)
+{
+	return unlikely(hosts->ceils) ? &hosts->ceils[m->slots[m->end]] : NULL;
+}
+
+/* log2 of what a host is to have, bytes per epoch, Q16: its due share or its ceiling, 0 = not known */
+static inline s32 zrtt_hosts_log_due(const struct zrtt_hosts *hosts)
+{
+	s32 log_due = hosts->law.log_due;
+
+	return hosts->log_ceil && (!log_due || log_due > hosts->log_ceil) ? hosts->log_ceil : log_due;
+}
+
 /* log2 of r_h / due_h, Q16, 0 = not known */
 static inline s32 zrtt_host_over(const struct zrtt_hosts *hosts, const struct zrtt_flow *h)
 {
-	s32 log_over;
+	s32 log_due = zrtt_hosts_log_due(hosts), log_over;
 
-	if (!hosts->law.log_due || !h->rate || !zrtt_flow_mature(h))
+	if (!log_due || !h->rate || !zrtt_flow_mature(h))
 		return 0;
-	log_over = zrtt_log2(h->rate) - hosts->law.log_due;
+	log_over = zrtt_log2(h->rate) - log_due;
 	if (log_over < -ZRTT_FAIR_BELOW_MAX)
 		return -ZRTT_FAIR_BELOW_MAX;
 	return log_over < ZRTT_FAIR_ABOVE_MAX ? log_over : ZRTT_FAIR_ABOVE_MAX;
@@ -249,7 +276,16 @@ static inline s32 zrtt_host_log_mean(const struct zrtt_hosts *hosts,
 	u32 counted = g->counted + g->others.counted;
 
 	return counted ? (s32)div_s64(g->sum_log_rate + g->others.sum_log_rate, counted) :
-			 hosts->law.log_due;
+			 zrtt_hosts_log_due(hosts);
+}
+
+/* log2 of the factors of P_i that all flows of a host have, Q16 */
+static inline s32 zrtt_host_log_part(const struct zrtt_group *g, const struct zrtt_flow *h)
+{
+	u32 counted = g->counted + g->others.counted;
+	s32 log_flows = counted > 1 ? zrtt_log2(counted) : 0;
+
+	return h->penalty_q16 + log_flows + log_flows / 2;
 }
 
 /**
@@ -265,9 +301,8 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 {
 	const struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
 	const struct zrtt_flow *h = zrtt_member_host(hosts, m);
+	const struct zrtt_ceil *ceil = zrtt_host_ceil(hosts, m);
 	s32 log_mean = zrtt_host_log_mean(hosts, g);
-	u32 counted = g->counted + g->others.counted;
-	s32 log_flows = counted > 1 ? zrtt_log2(counted) : 0;
 	s32 log_over = zrtt_host_over(hosts, h);
 
 	law->log_due = log_mean ? log_mean - log_over : 0;
@@ -278,7 +313,9 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	law->log_first = law->log_steady + law->log_norm + h->penalty_q16 + 2 * log_over;
 	if (law->log_first < 0)
 		law->log_first = 0;
-	law->log_norm += h->penalty_q16 + log_flows + log_flows / 2;
+	law->log_norm += zrtt_host_log_part(g, h);
+	if (ceil)
+		zrtt_ceil_law(ceil, law);
 	m->log_due = law->log_due;
 	m->due = law->due;
 	return log_mean;
@@ -372,6 +409,14 @@ static inline void zrtt_hosts_note_flow(struct zrtt_hosts *hosts, const struct z
 			   ZRTT_FAIR_FLOW_SHIFT;
 }
 
+/* Does its ceiling hold the host of @m, rather than the link? */
+static inline bool zrtt_host_held(const struct zrtt_hosts *hosts, const struct zrtt_member *m)
+{
+	const struct zrtt_ceil *ceil = zrtt_host_ceil(hosts, m);
+
+	return ceil && ceil->held;
+}
+
 /* Bring a host's rate and penalty up to date, @f being one of its flows. */
 static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				     const struct zrtt_flow *f, u32 epoch)
@@ -382,10 +427,13 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	u32 epochs = epoch - h->epoch;
 	s32 log_rate;
 
-	h->hit |= f->hit;
-	/* a host has the lane of its flow that goes last, by which it counts */
-	if (f->lane == ZRTT_LANE_BULK)
-		h->lane = ZRTT_LANE_BULK;
+	/* who is held by his ceiling is not held by others */
+	if (!zrtt_host_held(hosts, m)) {
+		h->hit |= f->hit;
+		/* a host has the lane of its flow that goes last, by which it counts */
+		if (f->lane == ZRTT_LANE_BULK)
+			h->lane = ZRTT_LANE_BULK;
+	}
 	zrtt_host_note(hosts, m, !m->end, epoch);
 	if (!zrtt_flow_update_due(&hosts->table, h, epoch))
 		return;
@@ -414,15 +462,54 @@ zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u
 	h->bytes -= bytes < h->bytes ? bytes : h->bytes;
 }
 
-/* What a host that others have flows of, too, may send ahead of bulk in an epoch: what it does not
- * send there in other queues, and no less than by the share of its flows that this one has.
+/* Of @most, what a host that others have flows of, too, may have in this queue: what it does not
+ * have in other queues, @others, and no less than by the share of its flows that this one has.
  */
-static inline u32 zrtt_host_room(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
+static inline u32 zrtt_host_room(const struct zrtt_group *g, u32 most, u64 others)
 {
-	u32 least = (u32)((u64)hosts->ahead_most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC);
-	u64 left = hosts->ahead_most > g->others.ahead ? hosts->ahead_most - g->others.ahead : 0;
+	u32 least = (u32)((u64)most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC);
+	u64 left = most > others ? most - others : 0;
 
 	return left > least ? (u32)left : least;
+}
+
+/* Of its ceiling, what a host has in other queues, Q8, below 1 */
+static inline u32 zrtt_host_ceil_others(const struct zrtt_ceil_params *params,
+					const struct zrtt_group *g)
+{
+	u32 room, share_q8;
+
+	if (likely(!g->others_q8))
+		return 0;
+	room = zrtt_host_room(g, params->epoch_bytes, g->others.rate);
+	share_q8 = (u32)div_u64((u64)room << ZRTT_CEIL_FRAC, params->epoch_bytes);
+	return ZRTT_CEIL_ALL - (share_q8 ? share_q8 : 1);
+}
+
+/**
+ * zrtt_host_ceil_arrive() - a packet of a host with a ceiling arrived
+ * @params: the ceiling
+ * @hosts: hosts
+ * @m: member of its flow, which has met its host
+ * @law: of all flows
+ * @bytes: what it counts for its host
+ * @now_ns: clock
+ */
+static noinline __maybe_unused void
+zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_hosts *hosts,
+		      const struct zrtt_member *m, const struct zrtt_law *law, u32 bytes,
+		      u64 now_ns)
+{
+	const struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
+	const struct zrtt_flow *h = zrtt_member_host(hosts, m);
+	struct zrtt_ceil *ceil = zrtt_host_ceil(hosts, m);
+
+	zrtt_ceil_join(params, ceil, h->tag, bytes, now_ns);
+	if (zrtt_ceil_tick_due(ceil, now_ns))
+		zrtt_ceil_tick(params, ceil, law->p_q30,
+			       law->log_norm + zrtt_host_log_part(g, h) -
+			       zrtt_log_price(m->host_weight * ZRTT_WEIGHT_ONE),
+			       zrtt_host_ceil_others(params, g), now_ns);
 }
 
 /**
@@ -439,7 +526,8 @@ static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt
 				     u32 bytes, u32 epoch)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
-	u32 room = likely(!g->others_q8) ? hosts->ahead_most : zrtt_host_room(hosts, g);
+	u32 room = likely(!g->others_q8) ? hosts->ahead_most :
+		   zrtt_host_room(g, hosts->ahead_most, g->others.ahead);
 	u32 epochs = epoch - zrtt_member_host(hosts, m)->epoch;
 
 	if (epochs > hosts->table.update_epochs)

@@ -136,17 +136,17 @@ struct zrtt_member {
 	bool joined;
 };
 
-/* log2 of the power of its weight that divides P_i, Q16: of weight w is who has w times what
+/* log2 of the power of a weight that divides P_i, Q16: of weight w is who has w times what
  * others have, and P_i goes with a power of -1.33 (CUBIC) to -2 (Reno) of that.
  */
-static inline s32 zrtt_member_log_price(const struct zrtt_member *m)
+static inline s32 zrtt_log_price(u32 weight_q8)
 {
 	s32 log_weight;
 
 	/* most weigh 1 */
-	if (likely(m->weight_q8 == ZRTT_WEIGHT_ONE) || !m->weight_q8)
+	if (likely(weight_q8 == ZRTT_WEIGHT_ONE) || !weight_q8)
 		return 0;
-	log_weight = zrtt_log2(m->weight_q8) - (8 << ZRTT_Q16);
+	log_weight = zrtt_log2(weight_q8) - (8 << ZRTT_Q16);
 	return log_weight + log_weight / 2;
 }
 

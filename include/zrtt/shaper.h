@@ -60,10 +60,15 @@ struct zrtt_shaper {
 	u64 rest_q20;
 };
 
+/* The time that a byte takes at @rate, 0 for 0. */
+static inline u64 zrtt_shaper_cost(u64 rate)
+{
+	return rate ? div64_u64(ZRTT_NS_PER_S << ZRTT_COST_FRAC, rate) : 0;
+}
+
 static inline void zrtt_shaper_derive(struct zrtt_shaper_params *params)
 {
-	params->cost_q20 = params->rate ?
-		div64_u64(ZRTT_NS_PER_S << ZRTT_COST_FRAC, params->rate) : 0;
+	params->cost_q20 = zrtt_shaper_cost(params->rate);
 }
 
 /* What one packet of @len bytes is on the link. */

@@ -18,6 +18,7 @@
 #include "spin.h"
 #include "controller.h"
 #include "law.h"
+#include "ceil.h"
 #include "fair.h"
 #include "lane.h"
 #include "police.h"
@@ -99,6 +100,7 @@ enum zrtt_fair {
  * @weight_shift: lowest of them
  * @weighted: not all weights are 1
  * @weight_q8: weights by DSCP
+ * @ceil: what a host has at most
  * @ctl: how P_b is found
  * @law: how P_i follows
  * @shaper: the link behind, if this queue is to be its bottleneck
@@ -130,6 +132,7 @@ struct zrtt_params {
 	u32 weight_shift;
 	bool weighted;
 	u16 weight_q8[ZRTT_DSCPS];
+	struct zrtt_ceil_params ceil;
 	struct zrtt_ctl_params ctl;
 	struct zrtt_law_params law;
 	struct zrtt_shaper_params shaper;
@@ -244,6 +247,7 @@ static inline void zrtt_params_preset(struct zrtt_params *params, u32 mode)
 	params->fair = ZRTT_FAIR_FLOW;
 	params->fair_mask = 0;
 	params->weight_mask = 0;
+	params->ceil.rate = 0;
 	for (i = 0; i < ZRTT_DSCPS; i++)
 		params->weight_q8[i] = ZRTT_WEIGHT_ONE;
 	params->ctl.kind = ZRTT_CTL_BLUE;
@@ -329,6 +333,7 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	for (i = 0; i < ZRTT_DSCPS; i++)
 		params->weighted |= params->weight_q8[i] != ZRTT_WEIGHT_ONE;
 	zrtt_ctl_derive(&params->ctl);
+	zrtt_ceil_derive(&params->ceil, &params->ctl);
 	if (params->line.kind != ZRTT_LINE_NONE)
 		params->shaper.rate = params->line.max;
 	zrtt_shaper_derive(&params->shaper);
@@ -409,7 +414,7 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
 							     vars->hosts.law.due);
 	zrtt_lanes_tick(&vars->lanes, params->lanes, params->l4s, vars->ctl.p_q30,
 			vars->law.due);
-	zrtt_hosts_bound(&vars->hosts, vars->lanes.least);
+	zrtt_hosts_bound(&vars->hosts, vars->lanes.least, &params->ceil);
 	zrtt_police_tick(&vars->police, &vars->law, params->ctl.target_us);
 }
 
@@ -522,11 +527,27 @@ static inline u32 zrtt_bulk_weight(const struct zrtt_flow *f)
 	return f->weight;
 }
 
-/* P_i of @f in bulk at this moment, Q30, not bounded by 1. */
+/* The ceiling of @f's host, NULL = it has none. */
+static inline struct zrtt_ceil *zrtt_flow_ceil(const struct zrtt_vars *vars,
+					       const struct zrtt_flow *f)
+{
+	if (likely(!vars->hosts.ceils))
+		return NULL;
+	return zrtt_host_ceil(&vars->hosts, zrtt_own_member(&vars->table, f));
+}
+
+/* P_i of @f in bulk at this moment, Q30, not bounded by 1; @ceil is zrtt_flow_ceil(). */
+static inline u64 zrtt_probability_below(const struct zrtt_vars *vars,
+					 const struct zrtt_ceil *ceil, const struct zrtt_flow *f)
+{
+	return zrtt_weight_times(ceil ? ceil->base_q30 : vars->ctl.p_q30, zrtt_bulk_weight(f));
+}
+
+/* The same. */
 static inline u64 zrtt_probability(const struct zrtt_vars *vars,
 				   const struct zrtt_flow *f)
 {
-	return zrtt_weight_times(vars->ctl.p_q30, zrtt_bulk_weight(f));
+	return zrtt_probability_below(vars, zrtt_flow_ceil(vars, f), f);
 }
 
 /**
@@ -559,7 +580,7 @@ static inline s32 zrtt_log_due(const struct zrtt_vars *vars, const struct zrtt_f
 static inline s32 zrtt_member_law(const struct zrtt_vars *vars, struct zrtt_member *m,
 				  struct zrtt_law *law)
 {
-	law->log_norm -= zrtt_member_log_price(m);
+	law->log_norm -= zrtt_log_price(m->weight_q8);
 	return vars->table.groups ? zrtt_host_law(&vars->hosts, m, law) : law->log_due;
 }
 
@@ -605,7 +626,7 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		own = &of_flow;
 	}
 	if (epochs && params->law.tuned) {
-		zrtt_penalise_at(&vars->law, f, log_rate, log_due, epochs);
+		zrtt_penalise_at(own, f, log_rate, log_due, epochs);
 		zrtt_charge_excess(own, f, log_rate, epochs);
 		if (unlikely(f->barred))
 			zrtt_l4s_charge(f, log_rate, log_due);
@@ -702,17 +723,22 @@ static inline void zrtt_member_weigh(struct zrtt_member *m, const struct zrtt_ar
 /* A packet arrived of @f, or spoofed in the name of @owner: whose is it? Return: @f's member. */
 static inline struct zrtt_member *
 zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
-	  const struct zrtt_flow *owner, const struct zrtt_arrival *pkt, u32 epoch, u32 rnd)
+	  const struct zrtt_flow *owner, const struct zrtt_arrival *pkt, u32 rnd, u64 now_ns)
 {
 	struct zrtt_member *m = zrtt_own_member(&vars->table, f);
 	const u32 *tags = pkt->hosts;
+	bool stranger;
 
 	zrtt_member_weigh(m, pkt);
 	if (!vars->table.groups)
 		return m;
 	if (f != owner && !tags[0])
 		tags = zrtt_own_member(&vars->table, owner)->hosts;
-	if (zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, epoch, rnd))
+	stranger = zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, zrtt_epoch(now_ns), rnd);
+	if (unlikely(vars->hosts.ceils))
+		zrtt_host_ceil_arrive(&params->ceil, &vars->hosts, m, &vars->law,
+				      pkt->host_bytes, now_ns);
+	if (stranger)
 		zrtt_reweigh(params, vars, f);
 	return m;
 }
@@ -754,7 +780,7 @@ zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
 		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
 	if (members)
-		m = zrtt_meet(params, vars, f, owner, pkt, epoch, rnd);
+		m = zrtt_meet(params, vars, f, owner, pkt, rnd, now_ns);
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
@@ -782,7 +808,8 @@ zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @members: whether there are any; of a constant, what is not needed costs nothing
  *
  * There is to be no low-latency lane. Most packets are then in sequence, and of a flow that is
- * known and times nothing; where there are members, they have no RTT, and it is not to be updated.
+ * known and times nothing; where there are members, they have no RTT, and it is not to be updated,
+ * nor its host's ceiling.
  *
  * Return: the flow, or NULL if this packet is none of these: then nothing happened.
  */
@@ -794,6 +821,7 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
 	bool groups = members && vars->table.groups, stale;
 	u32 epoch = zrtt_epoch(now_ns);
+	struct zrtt_ceil *ceil = NULL;
 	struct zrtt_member *m = NULL;
 
 	if (unlikely(!f || f->seq != pkt->seq_high || f->syn || f->l4s))
@@ -806,6 +834,9 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 		if (unlikely(stale || (groups && !zrtt_hosts_met(&vars->hosts, m, f->tag,
 								 pkt->hosts))))
 			return NULL;
+		ceil = groups ? zrtt_host_ceil(&vars->hosts, m) : NULL;
+		if (ceil && !zrtt_ceil_goes_on(ceil, m->hosts[m->end], now_ns))
+			return NULL;
 		zrtt_member_weigh(m, pkt);
 	}
 	f->seq_known = 1;
@@ -816,6 +847,8 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 	f->bytes += pkt->bytes;
 	if (groups)
 		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
+	if (ceil)
+		zrtt_ceil_add(&params->ceil, ceil, pkt->host_bytes, now_ns);
 	return f;
 }
 
@@ -884,16 +917,17 @@ static inline void zrtt_answer_quic(const struct zrtt_params *params, struct zrt
 		zrtt_refresh(params, vars, f, epoch);
 }
 
-/* The verdict by P_i. */
+/* The verdict by P_i; @ceil is zrtt_flow_ceil(). */
 static __always_inline enum zrtt_verdict
 zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
-	   const struct zrtt_arrival *pkt, u32 rnd)
+	   const struct zrtt_ceil *ceil, const struct zrtt_arrival *pkt, u32 rnd)
 {
-	u64 p_q30 = zrtt_probability(vars, f);
+	u64 p_q30 = zrtt_probability_below(vars, ceil, f);
 	bool marks = zrtt_marks(&params->law, p_q30);
 	enum zrtt_verdict verdict;
 
-	zrtt_count_weight(&vars->law, p_q30, marks);
+	/* P_c is no part of what is the mean weight by P_b */
+	zrtt_count_weight(&vars->law, p_q30, marks && !(ceil && ceil->held));
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
 	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
 }
@@ -910,6 +944,39 @@ static inline bool zrtt_is_policed(const struct zrtt_params *params, const struc
 	       zrtt_police_exceeds(&vars->law, &vars->table, f, pkt->bytes, now_ns);
 }
 
+/* zrtt_mark_or_drop() where the host has @ceil; of a constant NULL, that costs nothing. */
+static __always_inline enum zrtt_verdict
+zrtt_mark_or_drop_below(const struct zrtt_params *params, struct zrtt_vars *vars,
+			struct zrtt_flow *f, struct zrtt_ceil *ceil,
+			const struct zrtt_arrival *pkt, u32 rnd, u64 now_ns)
+{
+	enum zrtt_verdict verdict = ZRTT_DROP;
+
+	if (zrtt_is_policed(params, vars, f, pkt, now_ns) ||
+	    (ceil && zrtt_ceil_exceeds(&params->ceil, ceil, now_ns)))
+		f->hit = 1;
+	else
+		verdict = zrtt_judge(params, vars, f, ceil, pkt, rnd);
+	/* an update may have counted it already, by what it answered */
+	if (verdict == ZRTT_DROP)
+		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;
+	if (verdict == ZRTT_DROP && unlikely(vars->table.groups))
+		zrtt_host_dropped(&vars->hosts, zrtt_flow_member(&vars->table, f),
+				  pkt->host_bytes);
+	if (verdict == ZRTT_DROP && ceil)
+		zrtt_ceil_leave(&params->ceil, ceil, pkt->host_bytes);
+	return verdict;
+}
+
+static noinline __maybe_unused enum zrtt_verdict
+zrtt_mark_or_drop_capped(const struct zrtt_params *params, struct zrtt_vars *vars,
+			 struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd,
+			 u64 now_ns)
+{
+	return zrtt_mark_or_drop_below(params, vars, f, zrtt_flow_ceil(vars, f), pkt, rnd,
+				       now_ns);
+}
+
 /**
  * zrtt_mark_or_drop() - what becomes of a packet that zrtt_arrive() accounted
  * @params: parameters
@@ -923,19 +990,9 @@ static __always_inline enum zrtt_verdict
 zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 		  struct zrtt_flow *f, const struct zrtt_arrival *pkt, u32 rnd, u64 now_ns)
 {
-	enum zrtt_verdict verdict = ZRTT_DROP;
-
-	if (zrtt_is_policed(params, vars, f, pkt, now_ns))
-		f->hit = 1;
-	else
-		verdict = zrtt_judge(params, vars, f, pkt, rnd);
-	/* an update may have counted it already, by what it answered */
-	if (verdict == ZRTT_DROP)
-		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;
-	if (verdict == ZRTT_DROP && unlikely(vars->table.groups))
-		zrtt_host_dropped(&vars->hosts, zrtt_flow_member(&vars->table, f),
-				  pkt->host_bytes);
-	return verdict;
+	if (unlikely(vars->hosts.ceils))
+		return zrtt_mark_or_drop_capped(params, vars, f, pkt, rnd, now_ns);
+	return zrtt_mark_or_drop_below(params, vars, f, NULL, pkt, rnd, now_ns);
 }
 
 #endif

@@ -76,6 +76,7 @@ SUBJECTS = (
     Subject("zrtt-large", "zrtt flows 1048576"),
     Subject("zrtt-hosts", "zrtt fair dsthost", per_host=10, most_flows=10_000),
     Subject("zrtt-subscribers", "zrtt fair mark 0xffffff", per_host=10, most_flows=10_000),
+    Subject("zrtt-ceil", "zrtt fair mark 0xffffff ceil 1gbit", per_host=10, most_flows=10_000),
     Subject("cake-hosts", "cake dual-dsthost", per_host=10, most_flows=10_000),
 )  # fmt: skip
 

@@ -75,7 +75,7 @@ class Parameter:
     def typed(self, end: str) -> str:
         """What to type after zrtt."""
         word = self.low if end == "low" else self.high
-        bare = isinstance(self.low_shown, bool) or self.name == "atm"
+        bare = isinstance(self.low_shown, bool) or self.name in ("atm", "ceil")
         return word if bare else f"{self.name} {word}"
 
     def shown(self, end: str) -> object:
@@ -119,6 +119,8 @@ PARAMETERS = [
     Parameter("overhead", "-64", -64, "256", 256),
     Parameter("mpu", "0", 0, "256", 256),
     Parameter("atm", "noatm", "noatm", "ptm", "ptm"),
+    # what it needs, the ends of others do not have
+    Parameter("ceil", "noceil", 0, "noceil", 0),
 ]
 
 _LOW = " ".join(parameter.typed("low") for parameter in PARAMETERS)
@@ -162,6 +164,8 @@ REFUSED_BY_TC = [
     "mark_rtt 0x1ffff",
     "feedback 4",
     "bandwidth 7kbit",
+    "ceil 7kbit",
+    "ceil 101gbit",
     "max 11gbit",
     "min 7kbit",
     "overhead 257",
@@ -226,6 +230,7 @@ _BAD_VALUES = {
     "NAMES": (2, 255),
     "LANES": (2, 255),
     "L4S": (2, 255),
+    "CEIL": (1, 999, 12_500_000_001, (1 << 64) - 1),
     "BANDWIDTH": (1, 999, 125_000_000_001, (1 << 64) - 1),
     "OVERHEAD": (257, U32_MAX - 64, 1 << 31),
     "MPU": (257, U32_MAX),

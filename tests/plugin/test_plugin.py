@@ -77,7 +77,7 @@ DEFAULT_LINE = (
     "tupdate 16ms threshold 100 freeze 50ms increment 2% decrement 0.2% alpha capped "
     "alpha_max 1.25 pth 4% feedback 2 mark_max 25% flows 16384 hint clamp nomark_rtt nostrip "
     "handshake notimestamps quic ecn split_gso nonames lanes nol4s "
-    "fair flow prefix6 64 nonat unlimited raw mpu 0 noatm noweight"
+    "fair flow prefix6 64 nonat unlimited raw mpu 0 noatm noceil noweight"
 )
 DEFAULTS = {
     "MODE": 0,
@@ -119,6 +119,7 @@ DEFAULTS = {
     "AUTO": 0,
     "AUTO_MIN": 16_000,
     "AUTO_MAX": 1_250_000_000,
+    "CEIL": 0,
 }
 
 
@@ -339,6 +340,9 @@ def test_flags(tc: Tc, name: str) -> None:
         ("bandwidth 1tbit", "BANDWIDTH", 125_000_000_000),
         ("bandwidth 2500kbps", "BANDWIDTH", 2_500_000),
         ("bandwidth 1mbit unlimited", "BANDWIDTH", 0),
+        ("ceil 8kbit", "CEIL", 1000),
+        ("ceil 100gbit", "CEIL", 12_500_000_000),
+        ("ceil 1mbit noceil", "CEIL", 0),
         ("overhead -64", "OVERHEAD", -64),
         ("overhead 0", "OVERHEAD", 0),
         ("overhead 256", "OVERHEAD", 256),
@@ -418,6 +422,7 @@ def test_several_attributes_that_are_refused(tc: Tc, line: str, says: str) -> No
     [
         "fair mark 0xff00 prefix6 56 nat",
         "fair srchost prefix6 64 nonat",
+        "ceil 1.5Mbit",
         "weight mark 0xff",
         "weight dscp CS1:0.25,AF41:2,EF:4,63:0.125",
         "weight mark 0xff weight dscp CS0:64",
@@ -574,6 +579,7 @@ def test_json_options(tc: Tc) -> None:
         "overhead": "raw",
         "mpu": 0,
         "atm": "noatm",
+        "ceil": 0,
         "weight_mark": "0",
         "weight_dscp": {},
     }
@@ -598,7 +604,7 @@ def test_json_of_a_shaper(tc: Tc) -> None:
     assert [options[name] for name in ("bandwidth", "overhead", "mpu", "atm")] == [
         2_500_000, -4, 64, "ptm",
     ]  # fmt: skip
-    assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm noweight")
+    assert line_of(tc.shown(shaped)).endswith("bandwidth 20Mbit overhead -4 mpu 64 ptm noceil noweight")
     found = tc.shown_json(shaped | {"AUTO": 2, "AUTO_MIN": 1000, "AUTO_MAX": 5_000_000})["options"]
     assert [found[name] for name in ("bandwidth", "auto", "min", "max")] == [
         2_500_000, "ingress", 1000, 5_000_000,

@@ -46,7 +46,7 @@ static struct device *new_device(u32 joint_slots)
 		hosts->law.log_due = zrtt_log2(DUE);
 		hosts->law.gain_q16 = ZRTT_PENALTY_GAIN_MAX;
 		hosts->table.due = DUE;
-		zrtt_hosts_bound(hosts, 0);
+		zrtt_hosts_bound(hosts, 0, &(struct zrtt_ceil_params) {});
 	}
 	return d;
 }

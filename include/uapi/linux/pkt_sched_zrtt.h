@@ -157,6 +157,7 @@ enum {
 	TCA_ZRTT_AUTO_MIN,	/* u64, bytes per second, least rate of TCA_ZRTT_AUTO */
 	TCA_ZRTT_AUTO_MAX,	/* u64, bytes per second, largest one */
 	TCA_ZRTT_QUIC,		/* u8, 0 or 1: take RTTs from QUIC */
+	TCA_ZRTT_CEIL,		/* u64, bytes per second of a host of weight 1, 0 = no ceiling */
 	__TCA_ZRTT_MAX,
 };
 #define TCA_ZRTT_MAX	(__TCA_ZRTT_MAX - 1)
@@ -224,6 +225,7 @@ enum {
 #define TC_ZRTT_DSCPS		64
 #define TC_ZRTT_BANDWIDTH_MIN	1000ULL		/* bytes per second; 0 = no shaper */
 #define TC_ZRTT_BANDWIDTH_MAX	125000000000ULL	/* bytes per second */
+#define TC_ZRTT_CEIL_MAX	12500000000ULL	/* bytes per second; the least is bandwidth's */
 #define TC_ZRTT_AUTO_RATE_MAX	1250000000ULL	/* min, max: bytes per second */
 #define TC_ZRTT_OVERHEAD_MIN	(-64)		/* bytes */
 #define TC_ZRTT_OVERHEAD_MAX	256		/* bytes */

@@ -44,7 +44,7 @@ class Attribute:
         """Whether the value may occur, even if a later one overrides it."""
         if self.name in (*MASK_BITS, "OVERHEAD", "MEMORY_LIMIT", "WEIGHT_DSCP"):
             return True
-        return (0 if self.name == "BANDWIDTH" else self.low) <= value <= self.high
+        return (0 if self.name in RATES_OR_NONE else self.low) <= value <= self.high
 
     def accepts(self, value: int) -> bool:
         """Whether the parameter accepts the value."""
@@ -56,7 +56,7 @@ class Attribute:
             return all(WEIGHT[1] <= weight <= WEIGHT[2] for weight in weights(value))
         if self.name == "OVERHEAD":
             return value == OVERHEAD_RAW or self.low <= _signed(value) <= self.high
-        if self.name == "BANDWIDTH" and not value:
+        if self.name in RATES_OR_NONE and not value:
             return True
         return self.low <= value <= self.high
 
@@ -69,9 +69,12 @@ def _signed(value: int) -> int:
 AUTO_RATE_MAX = 1_250_000_000
 AUTO_RATES = (16_000, AUTO_RATE_MAX)
 """The least and the largest by default, bytes per second."""
+RATES_OR_NONE = ("BANDWIDTH", "CEIL")
 MASK_BITS = {"MARK_RTT": 16, "FAIR_MASK": 24, "WEIGHT_MASK": 8}
 """Most adjacent bits of each."""
 FAIR_MARK = 4
+FAIR_ONE_END = (1, 2, FAIR_MARK)
+"""Each flow has one host."""
 DSCPS = 64
 WEIGHT = (1 << 8, 1 << 4, 1 << 14)
 """Of 1, the least, and the largest, Q8."""
@@ -135,6 +138,7 @@ _INORDER = (
     Attribute("AUTO_MIN", 1000, AUTO_RATE_MAX, size=8),
     Attribute("AUTO_MAX", 1000, AUTO_RATE_MAX, size=8),
     Attribute("QUIC", 0, 1, size=1),
+    Attribute("CEIL", 1000, 12_500_000_000, size=8),
 )
 ATTRIBUTES = {number: known for number, known in enumerate(_INORDER, start=1) if known}
 NUMBER = {attribute.name: number for number, attribute in ATTRIBUTES.items()}
@@ -161,7 +165,8 @@ def _fit(found: Values, before: Values) -> bool:
     """Whether what is found may be set together, on top of what was."""
     known = {name: found.get(number, before.get(number, 0)) for name, number in NUMBER.items()}
     plain = of_weights([WEIGHT[0]] * DSCPS)
-    for name, usual in {"FAIR": 0, "WEIGHT_MASK": 0, "WEIGHT_DSCP": plain}.items():
+    usual_values = {"FAIR": 0, "L4S": 0, "WEIGHT_MASK": 0, "WEIGHT_DSCP": plain, "CEIL": 0}
+    for name, usual in usual_values.items():
         if NUMBER[name] not in found and (NUMBER["MODE"] in found or not before):
             known[name] = usual
     if NUMBER["FAIR_MASK"] not in found and {NUMBER["FAIR"], NUMBER["MODE"]} & set(found):
@@ -169,6 +174,8 @@ def _fit(found: Values, before: Values) -> bool:
     fields = [known[name] for name in MASK_BITS]
     apart = sum(fields) == fields[0] | fields[1] | fields[2]
     if not apart or (known["FAIR"] == FAIR_MARK) != bool(known["FAIR_MASK"]):
+        return False
+    if known["CEIL"] and (known["L4S"] or known["FAIR"] not in FAIR_ONE_END):
         return False
     lanes = any(found.get(NUMBER[name]) for name in ("LANES", "L4S"))
     more = known["FAIR"] or known["WEIGHT_MASK"] or known["WEIGHT_DSCP"] != plain

@@ -58,7 +58,19 @@ def valid(rng: Random) -> Values:
     values.pop(mask, None)
     if values.get(fair) == contract.FAIR_MARK:
         values[mask] = _mask(rng, "FAIR_MASK")
-    return _of_line(values)
+    return _of_line(_of_ceil(values))
+
+
+def _of_ceil(values: Values) -> Values:
+    """The values, where those that a ceiling needs go together, whatever there was before."""
+    ceil, fair, l4s = (NUMBER[name] for name in ("CEIL", "FAIR", "L4S"))
+    if values.get(ceil):
+        values[l4s] = 0
+        if values.get(fair) not in contract.FAIR_ONE_END:
+            values[fair] = contract.FAIR_ONE_END[0]
+    elif {fair, l4s} & set(values):
+        values[ceil] = 0
+    return values
 
 
 def _of_line(values: Values) -> Values:

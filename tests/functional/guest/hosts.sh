@@ -58,7 +58,7 @@ tc -n a qdisc replace dev a0 root handle 9: zrtt bandwidth 100kbit target 1s lim
 listen b b0 4000 /tmp/got
 inject a0 20 <"$LAB/hosts_v4"
 for words in "fair srchost" "fair dualhost flows 4096" "fair mark 0xff" "weight mark 0xff00" \
-	"fair dsthost prefix6 60" "noweight flows 1024" "weight dscp EF:4" "fair flow" "mode blue" \
+	"fair dsthost prefix6 60" "ceil 50mbit" "ceil 40mbit flows 2048" "noceil" "noweight flows 1024" "weight dscp EF:4" "fair flow" "mode blue" \
 	"mode zrtt fair srchost" "names" "flows 65536"; do
 	# shellcheck disable=SC2086 # words
 	tc -n a qdisc change dev a0 root zrtt $words || echo "refused: $words"
@@ -72,7 +72,7 @@ stats hosts.change a a0
 tc -n a qdisc del dev a0 root
 
 part hosts.refused
-for words in "fair mark 0xff mark_rtt 0xff" "fair mark 0xff weight mark 0x80" "mode blue fair srchost" \
+for words in "ceil 1mbit" "fair dualhost ceil 1mbit" "fair srchost l4s ceil 1mbit" "fair mark 0xff mark_rtt 0xff" "fair mark 0xff weight mark 0x80" "mode blue fair srchost" \
 	"mode mrtt weight mark 0xff" "mode paper weight dscp EF:4"; do
 	# shellcheck disable=SC2086 # words
 	tc -n a qdisc add dev a0 root zrtt $words 2>&1 | grep -o "sch_zrtt: .*"
