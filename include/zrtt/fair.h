@@ -123,17 +123,18 @@ static inline void zrtt_hosts_expire(struct zrtt_hosts *hosts, u32 update_epochs
 }
 
 /* What a host may send ahead of bulk: its due share, or @least if that is more, bytes per epoch;
- * and what it may send at all, @ceil.
+ * and three quarters of what it may send at all, @ceil, as nothing is marked there.
  */
 static inline void zrtt_hosts_bound(struct zrtt_hosts *hosts, u32 least,
 				    const struct zrtt_ceil_params *ceil)
 {
 	u32 due = hosts->law.due ? hosts->law.due : ~0U;
+	u32 most = ceil->epoch_bytes - ceil->epoch_bytes / 4;
 
 	hosts->ahead_most = due > least ? due : least;
 	hosts->log_ceil = ceil->log_rate;
-	if (ceil->rate && hosts->ahead_most > ceil->epoch_bytes)
-		hosts->ahead_most = ceil->epoch_bytes;
+	if (ceil->rate && hosts->ahead_most > most)
+		hosts->ahead_most = most;
 }
 
 /* Another host has got the slot of @part: what was said of the one before is to be taken back. */
