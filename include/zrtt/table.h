@@ -715,7 +715,9 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
  * leave to others is not to be charged to them. Where the share is large, though, TCP is seldom
  * marked, grows for long or is held back by the model of its sender: there a quarter is enough for
  * it. Small packets that pass in thin, or before it, such as the ACKs of a download, are never held
- * back.
+ * back. Where flows have hosts, TCP in bulk alone counts from a quarter on: one that is held back
+ * elsewhere, or is spoofed, would lower its host's mean, and the others' penalties would rise for
+ * that as fast as their host's falls.
  */
 static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
@@ -725,6 +727,8 @@ static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct
 		return 1ULL << 32;
 	if (f->l4s)
 		return due;
+	if (t->groups)
+		return f->lane == ZRTT_LANE_BULK && zrtt_flow_is_tcp(f) ? due / 4 : due;
 	if (f->lane == ZRTT_LANE_BULK || (due >= ZRTT_LARGE_DUE && zrtt_flow_is_tcp(f)))
 		return due / 4;
 	return due;
