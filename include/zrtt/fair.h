@@ -274,10 +274,9 @@ static inline s32 zrtt_host_over(const struct zrtt_hosts *hosts, const struct zr
 static inline s32 zrtt_host_log_mean(const struct zrtt_hosts *hosts,
 				     const struct zrtt_group *g)
 {
-	u32 counted = g->counted + g->others.counted;
+	s32 log_mean = zrtt_group_log_mean(g);
 
-	return counted ? (s32)div_s64(g->sum_log_rate + g->others.sum_log_rate, counted) :
-			 zrtt_hosts_log_due(hosts);
+	return log_mean ? log_mean : zrtt_hosts_log_due(hosts);
 }
 
 /* log2 of the factors of P_i that all flows of a host have, Q16 */

@@ -13,6 +13,7 @@
 #define _ZRTT_HOST_H
 
 #include <linux/types.h>
+#include <linux/math64.h>
 #include "fixed.h"
 #include "flow.h"
 
@@ -148,6 +149,14 @@ static inline s32 zrtt_log_price(u32 weight_q8)
 		return 0;
 	log_weight = zrtt_log2(weight_q8) - (8 << ZRTT_Q16);
 	return log_weight + log_weight / 2;
+}
+
+/* log2 of the mean rate of the flows of a host that count, Q16, 0 = none does */
+static inline s32 zrtt_group_log_mean(const struct zrtt_group *g)
+{
+	u32 counted = g->counted + g->others.counted;
+
+	return counted ? (s32)div_s64(g->sum_log_rate + g->others.sum_log_rate, counted) : 0;
 }
 
 /* The group that @m joined at @end, or NULL if that is gone. */

@@ -709,15 +709,34 @@ static inline bool zrtt_flow_goes_on(const struct zrtt_table *t, const struct zr
 	       (f->l4s || f->updates * t->update_epochs >= ZRTT_MATURE_EPOCHS);
 }
 
+/* zrtt_flow_counts_from() of a host's flow that is not of the low-latency lane, whose due share is
+ * @due. What is held back elsewhere, or is spoofed, would lower the mean of its host's flows: the
+ * others' penalties would rise for that as fast as their host's falls. So what is spoofed, which
+ * is in bulk, does not count below its share, and TCP before bulk has half of the others' mean.
+ */
+static inline u64 zrtt_flow_counts_in_host(const struct zrtt_table *t, const struct zrtt_flow *f,
+					   u32 due)
+{
+	const struct zrtt_member *m = zrtt_flow_member(t, f);
+	s32 log_mean;
+	u32 half;
+
+	if (!zrtt_flow_is_tcp(f) || (f->lane != ZRTT_LANE_BULK && due < ZRTT_LARGE_DUE))
+		return due;
+	if (f->lane == ZRTT_LANE_BULK)
+		return due / 4;
+	log_mean = zrtt_group_log_mean(&t->groups[m->slots[m->end]]);
+	half = log_mean ? zrtt_exp2(log_mean - (17 << ZRTT_Q16)) : 0;
+	return half > due / 4 ? half : due / 4;
+}
+
 /* The rate from which on @f counts in the due share though it was not marked or dropped lately: a
  * quarter of the share in bulk, all of it in lanes where nothing is marked. A stream of a constant
  * rate below the share has these, and so has a flow of the low-latency lane that grows: what they
  * leave to others is not to be charged to them. Where the share is large, though, TCP is seldom
  * marked, grows for long or is held back by the model of its sender: there a quarter is enough for
  * it. Small packets that pass in thin, or before it, such as the ACKs of a download, are never held
- * back. Where flows have hosts, TCP in bulk alone counts from a quarter on: one that is held back
- * elsewhere, or is spoofed, would lower its host's mean, and the others' penalties would rise for
- * that as fast as their host's falls.
+ * back.
  */
 static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
@@ -728,7 +747,7 @@ static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct
 	if (f->l4s)
 		return due;
 	if (t->groups)
-		return f->lane == ZRTT_LANE_BULK && zrtt_flow_is_tcp(f) ? due / 4 : due;
+		return zrtt_flow_counts_in_host(t, f, due);
 	if (f->lane == ZRTT_LANE_BULK || (due >= ZRTT_LARGE_DUE && zrtt_flow_is_tcp(f)))
 		return due / 4;
 	return due;

@@ -395,21 +395,26 @@ static void host_of_streams_below_its_share_does_not_count(void **state)
 }
 
 /* Who is held back elsewhere, or spoofed, is not what the others of the host are compared with. */
-static void flow_below_its_share_counts_if_it_is_tcp_in_bulk(void **state)
+static void flow_below_its_share_counts_if_others_have_no_more_than_twice_as_much(void **state)
 {
-	const struct { u8 lane; u16 seq; bool counts; } cases[] = {
-		{ ZRTT_LANE_SPARSE, 1, false }, { ZRTT_LANE_RETURNING_LARGE, 1, false },
-		{ ZRTT_LANE_BULK, 0, false }, { ZRTT_LANE_BULK, 1, true },
-	};
 	const u32 due = 2 * ZRTT_LARGE_DUE;
+	/* the mean of the others */
+	const struct { u8 lane; u16 seq; u32 others; bool counts; } cases[] = {
+		{ ZRTT_LANE_SPARSE, 1, due / 4 * 5, false },
+		{ ZRTT_LANE_RETURNING_LARGE, 1, due / 4 * 5, false },
+		{ ZRTT_LANE_SPARSE, 1, due / 4 * 3, true }, { ZRTT_LANE_SPARSE, 1, 0, true },
+		{ ZRTT_LANE_BULK, 1, due / 4 * 5, true },
+		{ ZRTT_LANE_BULK, 0, due / 4 * 3, false }, { ZRTT_LANE_SPARSE, 0, due / 4 * 3, false },
+	};
 	struct zrtt_member m = { .due = due };
-	struct zrtt_group g = {};
 	u32 i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		struct zrtt_flow f = { .age = ZRTT_MATURE_EPOCHS, .updates = ZRTT_MATURE_EPOCHS,
 				       .lane = cases[i].lane, .seq = cases[i].seq, .rate = due / 2 };
+		struct zrtt_group g = { .counted = cases[i].others ? 2 : 0,
+					.sum_log_rate = 2LL * zrtt_log2(cases[i].others) };
 		struct zrtt_table t = { .slots = &f, .members = &m, .groups = &g,
 					.update_epochs = 1 };
 
@@ -417,7 +422,7 @@ static void flow_below_its_share_counts_if_it_is_tcp_in_bulk(void **state)
 		f.hit = 1;
 		assert_true(zrtt_flow_counts(&t, &f));
 		f.hit = 0;
-		f.rate = due;
+		f.rate = due + due / 100;
 		assert_true(zrtt_flow_counts(&t, &f));
 	}
 }
@@ -455,7 +460,7 @@ int main(void)
 		cmocka_unit_test(due_share_of_a_host_goes_on_between_its_updates),
 		cmocka_unit_test(new_flow_of_a_host_above_its_due_share_is_marked_more),
 		cmocka_unit_test(one_host_of_many_flows_does_not_lengthen_the_queue),
-		cmocka_unit_test(flow_below_its_share_counts_if_it_is_tcp_in_bulk),
+		cmocka_unit_test(flow_below_its_share_counts_if_others_have_no_more_than_twice_as_much),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};
 
