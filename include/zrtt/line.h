@@ -38,9 +38,10 @@
 
 /* A queue that is so many times as long as the least that is seen, for so many epochs, is known
  * before the line loses: what is lost without it is not the line's, for 2 * ZRTT_LINE_WINDOW_US.
+ * Epochs are of ZRTT_LINE_EPOCH_US here: few answers make those of the decisions longer.
  */
 #define ZRTT_LINE_LONG		2
-#define ZRTT_LINE_LONG_EPOCHS	8
+#define ZRTT_LINE_LONG_EPOCHS	8U
 
 /* Every other ACK waits for a second packet, but it is seldom that all of these do. */
 #define ZRTT_LINE_ANSWERS	2
@@ -102,7 +103,7 @@ enum zrtt_line_kind {
  * @ZRTT_LINE_HOLD: the rate stays, as what is sent does not fill it
  * @ZRTT_LINE_GROW: it grows, as it is full and there is no queue
  * @ZRTT_LINE_QUEUE: it is what the line was measured to be, less what empties its queue
- * @ZRTT_LINE_BLIND: nobody who sends has timestamps, it stays
+ * @ZRTT_LINE_BLIND: nobody who sends has timestamps, or gets through: it is that of the line
  * @ZRTT_LINE_LOSS: the line loses above it, and has no queue that is seen
  */
 enum zrtt_line_state {
@@ -532,19 +533,29 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 	return zrtt_line_set(line, params, rate);
 }
 
-/* An epoch without an answer. Who had a queue and is silent for long has the line as it was. */
+/* An epoch of @span_us without an answer. A rate that grew goes on up to what the line had lately,
+ * or one so low that few get an answer would stay. Who had a queue and is silent for long has the
+ * line as it was. If all that the rate allows is sent then, it may be so low that nobody gets
+ * through: it returns to that, too. Where nobody has timestamps, nothing was measured.
+ */
 static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line_params *params,
-				  bool full, u32 bytes, u32 now_us)
+				  bool full, u32 span_us, u32 bytes, u32 now_us)
 {
 	bool queue = line->state == ZRTT_LINE_QUEUE && line->measured;
+	u64 base = zrtt_line_base(line);
 
-	if (now_us - line->answered_us <= ZRTT_LINE_BLIND_US)
+	if (now_us - line->answered_us <= ZRTT_LINE_BLIND_US) {
+		if (full && line->state == ZRTT_LINE_GROW && base < line->lately)
+			return zrtt_line_grow(line, params, base, span_us);
 		return queue && zrtt_line_lower(line, params, bytes, now_us);
+	}
+	if (full && base < line->measured)
+		base = zrtt_line_least(base + (base >> ZRTT_LINE_GROW_MAX), line->measured);
 	if (full)
 		line->state = ZRTT_LINE_BLIND;
 	else if (queue)
 		line->state = ZRTT_LINE_HOLD;
-	return queue && zrtt_line_set(line, params, line->measured);
+	return zrtt_line_set(line, params, base);
 }
 
 /* Forget the answers that came too long ago. Those of this epoch count only if one is left. */
@@ -594,15 +605,18 @@ static inline void zrtt_line_use(struct zrtt_line *line, u64 sent)
 		line->used_q8 = now_q8;
 }
 
-/* The line has a queue, or none. One that is long, and stays so for some epochs while all that
- * the rate allows is sent, is known before the line loses.
+/* The line has a queue, or none, for an epoch of @span_us. One that is long, and stays so for some
+ * epochs while all that the rate allows is sent, is known before the line loses.
  */
-static inline void zrtt_line_deep(struct zrtt_line *line, bool queue, bool full, u32 now_us)
+static inline void zrtt_line_deep(struct zrtt_line *line, bool queue, bool full, u32 span_us,
+				  u32 now_us)
 {
+	u32 epochs = line->long_epochs + span_us / ZRTT_LINE_EPOCH_US;
+
 	if (!queue)
 		line->long_epochs = 0;
 	else if (full && line->excess_us > ZRTT_LINE_LONG * zrtt_line_queue_us(line))
-		line->long_epochs += line->long_epochs < ZRTT_LINE_LONG_EPOCHS;
+		line->long_epochs = (u8)zrtt_line_least(epochs, ZRTT_LINE_LONG_EPOCHS);
 	if (line->long_epochs < ZRTT_LINE_LONG_EPOCHS)
 		return;
 	line->deep = true;
@@ -664,7 +678,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	zrtt_line_forget(answers, now_us);
 	lost = zrtt_line_lose(line, params, loss, bytes, now_us);
 	if (!answers->count)
-		return lost || zrtt_line_wait(line, params, full, bytes, now_us);
+		return lost || zrtt_line_wait(line, params, full, span_us, bytes, now_us);
 
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
 	line->latest = through;
@@ -682,7 +696,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	if (lost)
 		return true;
-	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, now_us);
+	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, span_us, now_us);
 	/* a way there and back has the queues of both directions: whose is it? */
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);

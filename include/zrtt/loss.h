@@ -92,6 +92,7 @@
 /**
  * struct zrtt_loss_flow - one direction of a TCP connection
  * @tag: its hash, 0 = none
+ * @first: sequence number of the first byte that was watched, or ZRTT_LOSS_REACH before @next
  * @next: sequence number that follows the latest byte
  * @holes: bytes before it that did not pass
  * @passed: @next as it was when the packet came that passes now, or some time before
@@ -102,6 +103,7 @@
  */
 struct zrtt_loss_flow {
 	u32 tag;
+	u32 first;
 	u32 next;
 	u32 holes;
 	u32 passed;
@@ -201,6 +203,7 @@ static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow
 {
 	*flow = (struct zrtt_loss_flow) {
 		.tag = tag,
+		.first = seq,
 		.next = seq,
 		.passed = seq,
 		.mark = seq,
@@ -221,7 +224,7 @@ static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow
  * @came_us: when it came to this queue
  * @now_us: clock, wraps
  *
- * Return: whether it passed before, so that its receiver waits for it.
+ * Return: whether it passed before, or may have, so that its receiver waits for it.
  */
 static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
 				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
@@ -242,6 +245,8 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 		flow->mark = flow->next;
 		flow->mark_us = now_us;
 	}
+	if (flow->next - flow->first > ZRTT_LOSS_REACH)
+		flow->first = flow->next - ZRTT_LOSS_REACH;
 	pair->sent += bytes;
 	if (gap >= 0) {
 		flow->holes += gap;
@@ -252,6 +257,9 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	}
 	again = bytes < (u32)-gap ? bytes : (u32)-gap;
 	flow->next += bytes - again;
+	/* who is watched from its middle on may fill a hole that was there before */
+	if ((s32)(seq - flow->first) < 0)
+		return true;
 	fills = again < flow->holes ? again : flow->holes;
 	flow->holes -= fills;
 	again -= fills;

@@ -91,6 +91,7 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	expect(f->params.kind == ZRTT_LINE_AHEAD || passed || f->loss.bytes == before,
 	       "lost what never passed");
 	expect(flow->holes <= ZRTT_LOSS_REACH, "a hole without an end");
+	expect(flow->next - flow->first <= 3 * ZRTT_LOSS_REACH, "watched before it was");
 	expect((s32)(flow->next - flow->mark) >= 0 && (s32)(flow->mark - flow->passed) >= 0,
 	       "passed before it was sent");
 }
@@ -184,9 +185,13 @@ static void update(struct fuzzed *f)
 	if (changed && f->line.state == ZRTT_LINE_LOSS && f->line.rate > before.rate)
 		expect(f->loss.settling || f->loss.clean == before.rate,
 		       "more than was used without a loss");
-	if (changed && !any && f->line.state != ZRTT_LINE_LOSS)
-		expect(before.state == ZRTT_LINE_QUEUE && before.measured,
-		       "changed without an answer");
+	if (changed && !any && f->line.state == ZRTT_LINE_BLIND && f->line.rate > before.rate)
+		expect(f->line.rate <= before.measured || f->line.rate == f->params.min,
+		       "more than was measured, and nobody answers");
+	else if (changed && !any && f->line.state != ZRTT_LINE_LOSS)
+		expect((before.state == ZRTT_LINE_QUEUE && before.measured) ||
+		       f->line.state == ZRTT_LINE_GROW, "changed without an answer");
+	expect(f->line.long_epochs <= ZRTT_LINE_LONG_EPOCHS, "a queue longer than long");
 	if (changed && f->line.state == ZRTT_LINE_GROW)
 		expect(f->line.rate > before.rate, "grew to less");
 	if (changed && f->line.state == ZRTT_LINE_QUEUE && f->line.rate != f->params.min)

@@ -367,6 +367,49 @@ static void test_without_answers_the_rate_stays(void **state)
 	free(w);
 }
 
+/* A rate at which nobody gets through to answer is not kept: the line had more lately. */
+static void test_without_answers_a_low_rate_rises(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+	u64 measured;
+
+	(void)state;
+	run(w, 20 * S);
+	w->silent = true;
+	w->line.rate = 2 * MBIT;
+	measured = w->line.measured;
+	run(w, 5 * S);
+	assert_int_equal(w->line.rate, measured);
+	assert_int_equal(w->line.state, ZRTT_LINE_BLIND);
+	run(w, 20 * S);
+	assert_int_equal(w->line.rate, measured);
+	w->line.rate = 2 * MBIT;
+	w->idle = true;
+	run(w, 20 * S);
+	assert_int_equal(w->line.rate, 2 * MBIT);
+	free(w);
+}
+
+/* Seldom as they are, the rate goes on between two answers. */
+static void test_few_answers_are_enough(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+	u32 i;
+
+	(void)state;
+	run(w, 20 * S);
+	w->line.rate = 2 * MBIT;
+	w->line.measured = w->line.lately = w->line.least = w->line.passed = 2 * MBIT;
+	for (i = 0; i < 20; i++) {
+		w->silent = true;
+		run(w, S);
+		w->silent = false;
+		run(w, S / 10);
+	}
+	assert_true(w->line.rate >= 15 * MBIT);
+	free(w);
+}
+
 static void test_one_slow_host_is_not_followed(void **state)
 {
 	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
@@ -524,6 +567,25 @@ static void test_loss_beside_a_long_queue_is_not_followed(void **state)
 	free(w);
 }
 
+/* It is known as soon where answers are few, and epochs long. */
+static void test_long_queue_of_few_answers_is_seen(void **state)
+{
+	struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+	struct zrtt_line *line = &w->line;
+
+	(void)state;
+	line->excess_us = 100000;
+	zrtt_line_deep(line, true, true, 100000, START_US);
+	assert_false(line->deep);
+	zrtt_line_deep(line, true, true, 100000, START_US);
+	assert_true(line->deep);
+	line->deep = false;
+	zrtt_line_deep(line, false, true, 100000, START_US);
+	zrtt_line_deep(line, true, false, 1000000, START_US);
+	assert_false(line->deep);
+	free(w);
+}
+
 /* Data of one flow that passes, and what is known of it. */
 struct watched {
 	struct zrtt_loss loss;
@@ -592,6 +654,29 @@ static void test_what_fills_a_hole_was_not_lost(void **state)
 	assert_int_equal(w.loss.bytes, 1000);
 	assert_true(watch(&w, 2000, 1000, true, 0));
 	assert_int_equal(w.loss.bytes, 1000);
+}
+
+/* Who is watched from the middle of a connection on may have been dropped here before that. */
+static void test_what_is_older_than_the_watch_was_not_lost(void **state)
+{
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, 10000);
+	assert_false(watch(&w, 10000, 1000, false, 0));
+	assert_false(watch(&w, 11000, 1000, false, 0));
+	assert_true(watch(&w, 7000, 1000, false, 0));
+	assert_true(watch(&w, 9500, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 0);
+	assert_true(watch(&w, 10000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 1000);
+	/* that stays so when numbers wrap */
+	for (i = 0; i < 6000; i++)
+		watch(&w, 12000 + i * 1000000, 1000000, false, 0);
+	assert_int_equal(w.loss.bytes, 1000);
+	assert_true(watch(&w, 12000 + 5998U * 1000000, 1000, false, 0));
+	assert_int_equal(w.loss.bytes, 2000);
 }
 
 /* The sender's timer was sooner than this queue. */
@@ -897,6 +982,8 @@ int main(void)
 		cmocka_unit_test(test_idle_line_is_remembered),
 		cmocka_unit_test(test_rate_is_within_bounds),
 		cmocka_unit_test(test_without_answers_the_rate_stays),
+		cmocka_unit_test(test_without_answers_a_low_rate_rises),
+		cmocka_unit_test(test_few_answers_are_enough),
 		cmocka_unit_test(test_one_slow_host_is_not_followed),
 		cmocka_unit_test(test_others_have_the_line_back),
 		cmocka_unit_test(test_queue_of_the_other_direction_is_not_followed),
@@ -906,9 +993,11 @@ int main(void)
 		cmocka_unit_test(test_loss_is_told),
 		cmocka_unit_test(test_loss_of_a_lone_path_is_not_followed),
 		cmocka_unit_test(test_loss_of_one_host_is_not_followed),
+		cmocka_unit_test(test_long_queue_of_few_answers_is_seen),
 		cmocka_unit_test(test_loss_beside_a_long_queue_is_not_followed),
 		cmocka_unit_test(test_what_passed_before_was_lost),
 		cmocka_unit_test(test_what_fills_a_hole_was_not_lost),
+		cmocka_unit_test(test_what_is_older_than_the_watch_was_not_lost),
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
 		cmocka_unit_test(test_hosts_agree_on_loss),
