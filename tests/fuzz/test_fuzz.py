@@ -195,8 +195,6 @@ BUGS = [
     Bug("does not know that time wraps", "line", "if ((s32)age_us <= 0)", "if (us >= later->us)"),
     Bug("changes in the middle", "line", "if (span_us < ZRTT_LINE_EPOCH_US ||", "if (0 * span_us ||"),
     Bug("loses more than passed", "line", "again = bytes < (u32)-gap ? bytes : (u32)-gap;", "again = (u32)-gap;", "loss"),
-    Bug("rises above what was measured", "line", "base = zrtt_line_least(base + (base >> ZRTT_LINE_GROW_MAX), line->measured);", "base += base >> ZRTT_LINE_GROW_MAX;"),
-    Bug("forgets where the watch began", "line", "if (flow->next - flow->first > ZRTT_LOSS_REACH)", "if (0)", "loss"),
     Bug("has a hole without an end", "line", "if (flow->holes > ZRTT_LOSS_REACH)", "if (0)", "loss"),
     Bug("steps back to what is sent again", "line", "flow->next += bytes - again;", "flow->next = seq + bytes;", "loss"),
     Bug("lets nobody count who is alone", "line", "if (i < n - 1 && out < total / 4)", "if (out < total / 4)", "loss"),
