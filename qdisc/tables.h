@@ -107,7 +107,7 @@ static u32 zrtt_tables_differ(const struct zrtt_params *from, const struct zrtt_
 }
 
 /* Host slots that a qdisc has, or is to have. */
-static u32 zrtt_host_slots(const struct Qdisc *sch, const struct zrtt_params *params, u32 what)
+static u32 zrtt_host_slots(struct Qdisc *sch, const struct zrtt_params *params, u32 what)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
@@ -117,7 +117,7 @@ static u32 zrtt_host_slots(const struct Qdisc *sch, const struct zrtt_params *pa
 }
 
 /* Return: false if there is not enough memory; what was allocated is in @tables. */
-static bool zrtt_tables_fill(struct zrtt_tables *tables, const struct Qdisc *sch,
+static bool zrtt_tables_fill(struct zrtt_tables *tables, struct Qdisc *sch,
 			     const struct zrtt_params *params, u32 what)
 {
 	if (what & ZRTT_TABLE_SLOTS) {

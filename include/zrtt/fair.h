@@ -249,7 +249,7 @@ static inline struct zrtt_ceil *zrtt_host_ceil(const struct zrtt_hosts *hosts,
 	return unlikely(hosts->ceils) ? &hosts->ceils[m->slots[m->end]] : NULL;
 }
 
-/* log2 of what a host is to have, bytes per epoch, Q16: its due share or its ceiling, 0 = not known */
+/* log2 of what a host is to have, bytes per epoch, Q16, 0 = not known: its due share or ceiling */
 static inline s32 zrtt_hosts_log_due(const struct zrtt_hosts *hosts)
 {
 	s32 log_due = hosts->law.log_due;

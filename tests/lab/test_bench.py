@@ -103,7 +103,7 @@ def test_cells_take_turns() -> None:
 
 
 def test_patterns_and_flows_choose() -> None:
-    assert len(cells(["*"], FLOWS, ["ack"])) == len(FLOWS) * len(SUBJECTS) - 8
+    assert len(cells(["*"], FLOWS, ["ack"])) == len(FLOWS) * len(SUBJECTS) - 10
     names = {cell.subject.name for cell in cells(["zrtt*"], [100_000])}
     assert names == {"zrtt", "zrtt-hint", "zrtt-large"}
     with pytest.raises(GridError, match="--only zrt: none of pfifo"):
@@ -115,7 +115,7 @@ def test_patterns_and_flows_choose() -> None:
 def test_usual_cells_are_of_the_usual_shape_and_some_of_others() -> None:
     usual = cells(["*"])
     frag = [cell for cell in usual if cell.shape == "frag"]
-    assert len(frag) == len(FLOWS) * len(SUBJECTS) - 8
+    assert len(frag) == len(FLOWS) * len(SUBJECTS) - 10
     others = {(cell.shape, cell.subject.name, cell.flows) for cell in usual} - {
         (cell.shape, cell.subject.name, cell.flows) for cell in frag
     }
