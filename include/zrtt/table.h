@@ -721,10 +721,12 @@ static inline u64 zrtt_flow_counts_in_host(const struct zrtt_table *t, const str
 	s32 log_mean;
 	u32 half;
 
-	if (!zrtt_flow_is_tcp(f) || (f->lane != ZRTT_LANE_BULK && due < ZRTT_LARGE_DUE))
+	if (!zrtt_flow_is_tcp(f))
 		return due;
 	if (f->lane == ZRTT_LANE_BULK)
 		return due / 4;
+	if (due < ZRTT_LARGE_DUE)
+		return due;
 	log_mean = zrtt_group_log_mean(&t->groups[m->slots[m->end]]);
 	half = log_mean ? zrtt_exp2(log_mean - (17 << ZRTT_Q16)) : 0;
 	return half > due / 4 ? half : due / 4;
