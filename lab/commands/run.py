@@ -81,10 +81,11 @@ def add(commands: Commands) -> None:
     p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
                    help="S seconds after the start, set the rate or add D to all RTTs; "
                    "repeatable")  # fmt: skip
-    p.add_argument("--udp", action="append", default=[], metavar="'RATE[@FROM-TO] [host=N]'",
+    p.add_argument("--udp", action="append", default=[],
+                   metavar="'RATE[@FROM-TO] [host=N] [size=BYTES]'",
                    help="unresponsive UDP at that rate on the wire, from a host of its own or "
-                   "that of the RTT N (from 0), FROM and TO seconds after the start; "
-                   "repeatable")  # fmt: skip
+                   "that of the RTT N (from 0), FROM and TO seconds after the start, in frames of "
+                   "that size (default: 1514); repeatable")  # fmt: skip
     p.add_argument("--spoof", action="append", default=[],
                    metavar="'flow=N send=KIND [rate=R] [every=S] [ect=on] [from=S] [to=S]'",
                    help="a third host sends packets with the addresses and ports of flow N (from "

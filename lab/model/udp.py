@@ -11,13 +11,15 @@ from lab.model.units import UnitError, parse_rate
 from lab.model.wire import FRAME_BYTES
 
 NS_PER_S = 10**9
-PAYLOAD_BYTES = 1472
-"""Of a full frame, behind the headers of Ethernet, IPv4 and UDP."""
+HEADER_BYTES = 42
+"""Ethernet, IPv4 and UDP."""
+MIN_BYTES = 60
+"""Of a frame of Ethernet, without its checksum."""
 
 
 @dataclass(frozen=True)
 class Udp:
-    """A stream of full frames."""
+    """A stream of frames of one size."""
 
     rate_bps: int
     """As on the wire, headers counted."""
@@ -27,28 +29,43 @@ class Udp:
     """None: the end."""
     host: int | None = None
     """From that one of the flows' hosts; None: from one of its own."""
+    frame_bytes: int = FRAME_BYTES
 
     @classmethod
     def parse(cls, text: str) -> Udp:
-        """Reads "5mbit", "5mbit@30-50" or "5mbit@30-50 host=2"."""
+        """Reads "5mbit", "5mbit@30-50" or "5mbit@30-50 host=2 size=100"."""
         match = re.fullmatch(
-            r"([^@ ]+)(?:@(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?))?(?: host=(\d+))?", text
+            r"([^@ ]+)(?:@(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?))?(?: host=(\d+))?(?: size=(\d+))?", text
         )
         if not match:
-            raise ScenarioError(f"--udp {text!r}: want RATE[@FROM-TO][ host=N], in seconds")
+            raise ScenarioError(
+                f"--udp {text!r}: want RATE[@FROM-TO][ host=N][ size=BYTES], in seconds"
+            )
         try:
             rate = parse_rate(match[1])
         except UnitError as error:
             raise ScenarioError(f"--udp {text!r}: {error}") from error
         host = int(match[4]) if match[4] else None
+        size = int(match[5]) if match[5] else FRAME_BYTES
+        if not MIN_BYTES <= size <= FRAME_BYTES:
+            raise ScenarioError(f"--udp {text!r}: size {MIN_BYTES} to {FRAME_BYTES} bytes")
         if not match[2]:
-            return cls(rate, host=host)
-        return cls(rate, float(match[2]), float(match[3]), host)
+            return cls(rate, host=host, frame_bytes=size)
+        return cls(rate, float(match[2]), float(match[3]), host, size)
 
     @property
     def interval_ns(self) -> int:
         """Between two frames."""
-        return round(FRAME_BYTES * 8 * NS_PER_S / self.rate_bps)
+        return round(self.frame_bytes * 8 * NS_PER_S / self.rate_bps)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Of each frame."""
+        return self.frame_bytes - HEADER_BYTES
+
+    def mbps(self, frames: int, seconds: float) -> float:
+        """Their rate on the wire."""
+        return frames * self.frame_bytes * 8 / seconds / 1e6
 
 
 @dataclass(frozen=True)
@@ -68,12 +85,7 @@ class UdpResult:
         sent, received = (after - before for before, after in zip(begin, end, strict=True))
         return cls(
             rate_mbps=udp.rate_bps / 1e6,
-            sent_mbps=frames_mbps(sent, seconds),
-            delivered_mbps=frames_mbps(received, seconds),
+            sent_mbps=udp.mbps(sent, seconds),
+            delivered_mbps=udp.mbps(received, seconds),
             loss=max(0.0, 1 - received / sent) if sent else 0.0,
         )
-
-
-def frames_mbps(frames: int, seconds: float) -> float:
-    """Their rate on the wire."""
-    return frames * FRAME_BYTES * 8 / seconds / 1e6

@@ -166,7 +166,7 @@ def _udp_lines(scenario: Scenario) -> list[str]:
         f"udp {network.udp_host(scenario, index)} {address} {UDP_PORT + index}"
         f" {stream.interval_ns}"
         f" {_ms(stream.from_s)} {_ms(scenario.total_s if stream.to_s is None else stream.to_s)}"
-        f" {int(scenario.ect1.udp)}"
+        f" {int(scenario.ect1.udp)} {stream.payload_bytes}"
         for index, stream in enumerate(scenario.udp)
     ]
 

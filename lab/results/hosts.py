@@ -11,8 +11,8 @@ from typing import Any
 
 from lab.model.hosts import SETTLED_S
 from lab.model.scenario import START_SPREAD_S, Scenario
-from lab.model.udp import PAYLOAD_BYTES, UdpResult
-from lab.model.wire import FRAME_BYTES, expansion
+from lab.model.udp import UdpResult
+from lab.model.wire import expansion
 from lab.results.dues import dues_mbps
 
 
@@ -72,10 +72,15 @@ def _short_mbps(scenario: Scenario, readings: Sequence[Mapping[str, Any]],
     return [(b - a) * 8 / seconds / 1e6 for a, b in zip(first, last, strict=True)]
 
 
-def _udp_mbps(scenario: Scenario, udp: Sequence[UdpResult], host: int) -> float:
-    """On the wire, of the streams of a host."""
-    streams = zip(scenario.udp, udp, strict=True)
-    return sum(done.delivered_mbps for stream, done in streams if stream.host == host)
+def _udp_mbps(scenario: Scenario, udp: Sequence[UdpResult],
+              hosts: Sequence[int]) -> tuple[float, float]:  # fmt: skip
+    """On the wire and without headers, of the streams of these hosts."""
+    streams = [
+        (done.delivered_mbps, stream.payload_bytes / stream.frame_bytes)
+        for stream, done in zip(scenario.udp, udp, strict=True)
+        if stream.host in hosts
+    ]
+    return sum(mbps for mbps, _ in streams), sum(mbps * part for mbps, part in streams)
 
 
 def _acks_mbps(scenario: Scenario, acks: Sequence[float], host: int) -> float:
@@ -144,8 +149,7 @@ def compute(scenario: Scenario, readings: Sequence[Mapping[str, Any]],
     for group, hosts in members.items():
         flows = [flow.index for flow in scenario.flows if flow.host in hosts]
         own, short_mbps = [goodputs[i] for i in flows], sum(short[host] for host in hosts)
-        on_wire = sum(_udp_mbps(scenario, udp, host) for host in hosts)
-        udp_mbps = on_wire * PAYLOAD_BYTES / FRAME_BYTES
+        on_wire, udp_mbps = _udp_mbps(scenario, udp, hosts)
         acked = sum(_acks_mbps(scenario, acks, host) for host in hosts)
         acks_mbps = acked / expansion(scenario.hint != "none")
         on_wire += sum(wires[i] for i in flows)

@@ -17,7 +17,7 @@ from lab.model.ports import SHORT_PORT, UDP_PORT
 from lab.model.scenario import Flow, Scenario
 from lab.model.spoof import Spoof, SpoofResult
 from lab.model.thin import Thin, ThinResult
-from lab.model.udp import UdpResult, frames_mbps
+from lab.model.udp import UdpResult
 from lab.model.wire import HEADER_BYTES, expansion, headers
 from lab.net import network
 from lab.results import hosts as hosts_of
@@ -320,11 +320,14 @@ def _phases(scenario: Scenario, readings: list[dict[str, Any]],
             replace(flow, wire_mbps=(after - before) * 8 / seconds / 1e6 * flow.expansion)
             for flow, before, after in zip(flows, begin["flows"], end["flows"], strict=False)
         ]
-        frames = sum(received for _, received in end["udp"])
-        frames -= sum(received for _, received in begin["udp"])
         short_mbps = (end["short"] - begin["short"]) * 8 / seconds / 1e6
-        others_mbps = short_mbps * expansion(scenario.hint != "none") + frames_mbps(frames, seconds)
-        others_mbps += thin_mbps
+        others_mbps = short_mbps * expansion(scenario.hint != "none") + thin_mbps
+        others_mbps += sum(
+            stream.mbps(after - before, seconds)
+            for stream, (_, before), (_, after) in zip(
+                scenario.udp, begin["udp"], end["udp"], strict=True
+            )
+        )
         rate_mbps = phase.rate_bps / 1e6
         utilisation = _used_mbps(scenario, seen, others_mbps) / rate_mbps
         found.append(PhaseResult(phase.from_s, phase.to_s, rate_mbps, utilisation))

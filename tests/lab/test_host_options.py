@@ -266,7 +266,7 @@ def test_udp_of_a_host_comes_from_it() -> None:
 
 def test_udp_of_a_host_is_read_with_its_time() -> None:
     assert Udp.parse("5mbit@30-50 host=2") == Udp(5_000_000, 30.0, 50.0, 2)
-    assert Udp.parse("5mbit host=0") == Udp(5_000_000, host=0)
+    assert Udp.parse("5mbit host=0 size=60") == Udp(5_000_000, host=0, frame_bytes=60)
 
 
 def test_churn_of_a_host_is_as_much_as_of_all() -> None:

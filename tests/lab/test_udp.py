@@ -19,9 +19,11 @@ ONE_FLOW = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0)
 def test_udp_is_read() -> None:
     assert Udp.parse("5mbit") == Udp(5_000_000, 0.0, None)
     assert Udp.parse("1.5mbit@30-40.5") == Udp(1_500_000, 30.0, 40.5)
+    assert Udp.parse("1mbit size=100") == Udp(1_000_000, frame_bytes=100)
 
 
-@pytest.mark.parametrize("text", ["", "fast", "5mbit@", "5mbit@3", "5mbit@-3", "@1-2", "5mbit@a-b"])
+@pytest.mark.parametrize("text", ["", "fast", "5mbit@", "5mbit@3", "5mbit@-3", "@1-2", "5mbit@a-b",
+                                  "5mbit size=59", "5mbit size=1515", "5mbit size="])  # fmt: skip
 def test_nonsense_is_refused(text: str) -> None:
     with pytest.raises(ScenarioError, match="--udp"):
         Udp.parse(text)
@@ -36,12 +38,12 @@ def test_udp_outside_the_run_is_refused(text: str) -> None:
 def test_frames_are_spaced_by_the_rate() -> None:
     scenario = Scenario(
         rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0,
-        udp=(Udp.parse("12.112mbit"), Udp.parse("1mbit@12-13.5")),
+        udp=(Udp.parse("12.112mbit"), Udp.parse("1mbit@12-13.5 size=100")),
     ).check()  # fmt: skip
     lines = [line for line in traffic_spec.spec(scenario).splitlines() if line.startswith("udp ")]
     assert lines == [
-        "udp u0 10.255.0.2 9001 1000000 0 30000 0",
-        "udp u1 10.255.0.2 9002 12112000 12000 13500 0",
+        "udp u0 10.255.0.2 9001 1000000 0 30000 0 1472",
+        "udp u1 10.255.0.2 9002 800000 12000 13500 0 58",
     ]
     script = topology.script(scenario)
     assert "ip netns add u1" in script

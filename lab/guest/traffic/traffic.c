@@ -17,7 +17,7 @@
  *	flow NETNS ADDRESS PORT CC START STOP SNDBUF HINT FACTOR ECT1
  *	idle ON OFF			of the flow above: sends so long, then not, and again
  *	reverse ... as flow, but the receiver's side sends
- *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1
+ *	udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1 BYTES
  *	spoof NETNS PORT KIND INTERVAL_NS FROM TO ECT	in the name of that flow
  *	thin NETNS ADDRESS PORT HOW BYTES INTERVAL_NS FROM TO SEED
  *	server PORT				of all short flows

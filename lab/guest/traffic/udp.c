@@ -14,7 +14,7 @@
 #include "udp.h"
 
 #define MAX_UDP		16
-#define PAYLOAD_BYTES	1472		/* fills a frame of 1514 */
+#define PAYLOAD_MAX	1472		/* fills a frame of 1514 */
 #define RCVBUF_BYTES	(32 * 1024 * 1024)
 #define DRAIN_MS	10
 #define DRAIN_BATCH	64
@@ -27,27 +27,30 @@ struct udp {
 	int64_t interval_ns;
 	int64_t from_ms, to_ms;
 	int ecn;			/* field of the IP header */
+	int bytes;			/* of payload */
 	int timer, sender, receiver;	/* -1: not open */
 	uint64_t sent, received;
 };
 
 static struct udp streams[MAX_UDP];
 static int n_streams;
-static char payload[PAYLOAD_BYTES];
+static char payload[PAYLOAD_MAX];
 
-/* udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1 */
+/* udp NETNS ADDRESS PORT INTERVAL_NS FROM TO ECT1 BYTES */
 bool udp_parse(const char *line, const char *receiver)
 {
 	struct udp *u = &streams[n_streams];
 
-	if (sscanf(line, "udp %31s %31s %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %d",
+	if (sscanf(line, "udp %31s %31s %d %" SCNd64 " %" SCNd64 " %" SCNd64 " %d %d",
 		   u->netns, u->address, &u->port, &u->interval_ns, &u->from_ms, &u->to_ms,
-		   &u->ecn) != 7)
+		   &u->ecn, &u->bytes) != 8)
 		return false;
 	if (n_streams == MAX_UDP - 1)
 		errx(2, "more than %d UDP streams", MAX_UDP - 1);
 	if (u->interval_ns < 1)
 		errx(2, "bad interval: %s", line);
+	if (u->bytes < 0 || u->bytes > PAYLOAD_MAX)
+		errx(2, "bad size: %s", line);
 	snprintf(u->receiver_netns, NAME_LEN, "%s", receiver);
 	u->timer = u->sender = u->receiver = -1;
 	n_streams++;
@@ -113,7 +116,7 @@ void udp_dispatch(uint32_t index)
 	if (read(u->timer, &due, sizeof(due)) != sizeof(due))
 		err(1, "timerfd of UDP port %d", u->port);
 	for (; due; due--) {
-		if (send(u->sender, payload, sizeof(payload), 0) < 0)
+		if (send(u->sender, payload, u->bytes, 0) < 0)
 			err(1, "send to UDP port %d", u->port);
 		u->sent++;
 	}
