@@ -10,6 +10,8 @@ Starlink-like: at each multiple of 15 s the line is given anew, with a rate draw
 45 Mbit/s and after a gap of 20 to 80 ms without service. In between, the logarithm of the
 rate varies likewise, but by less and more slowly: 5 s, with a standard deviation of 0.15.
 
+Stalls: 20 Mbit/s, but the line stands still for 1 to 3 s, 10 to 20 s apart.
+
 The rate stays for 20 ms at a time. Frames leave as soon as as many bits have added up.
 """
 
@@ -38,6 +40,10 @@ STARLINK_MBPS = (8.0, 45.0)
 STARLINK_GAP_MS = (20, 80)
 STARLINK_DEVIATION = 0.15
 STARLINK_COHERENCE_S = 5.0
+
+STALLS_MBPS = 20.0
+STALLS_APART_S = (10, 20)
+STALL_MS = (1000, 3000)
 
 Rates = list[float]
 """Mbit/s of each millisecond."""
@@ -90,7 +96,22 @@ def starlink(seconds: int, seed: int) -> Rates:
     return rates
 
 
-MODELS: dict[str, Callable[[int, int], Rates]] = {"lte": lte, "starlink": starlink}
+def stalls(seconds: int, seed: int) -> Rates:
+    """One that stands still now and then."""
+    chance = random.Random(f"stalls {seed}")
+    rates: Rates = [STALLS_MBPS] * (seconds * 1000)
+    at_s = chance.uniform(*STALLS_APART_S)
+    while at_s < seconds:
+        _silence(rates, int(at_s * 1000), chance.randint(*STALL_MS))
+        at_s += chance.uniform(*STALLS_APART_S)
+    return rates
+
+
+MODELS: dict[str, Callable[[int, int], Rates]] = {
+    "lte": lte,
+    "starlink": starlink,
+    "stalls": stalls,
+}
 
 
 def slots(rates: Sequence[float]) -> tuple[int, ...]:

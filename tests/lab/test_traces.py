@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from pathlib import Path
 from statistics import correlation, fmean, median, pstdev
 
@@ -75,6 +76,17 @@ def test_starlink_is_given_anew_every_15_s() -> None:
     within = fmean(pstdev(logs) for logs in periods)
     between = pstdev(fmean(logs) for logs in periods)
     assert 0.05 < within <= models.STARLINK_DEVIATION < 2 * models.STARLINK_DEVIATION < between
+
+
+def test_stalls_are_as_long_and_as_far_apart_as_said() -> None:
+    rates = models.stalls(LONG_S, seed=1)
+    found = silences(rates)
+    assert {mbps for mbps in rates if mbps} == {models.STALLS_MBPS}
+    lengths = [length for _, length in found]
+    apart = [after - before for (before, _), (after, _) in pairwise(found)]
+    assert models.STALL_MS[0] <= min(lengths) < max(lengths) <= models.STALL_MS[1]
+    assert models.STALLS_APART_S[0] <= min(apart) / 1000 + 0.001
+    assert max(apart) / 1000 - 0.001 <= models.STALLS_APART_S[1]
 
 
 @pytest.mark.parametrize("name", models.MODELS)
