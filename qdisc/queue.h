@@ -475,6 +475,9 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_lanes *lanes = &q->vars.lanes;
 
+	if (lane == ZRTT_LANE_RETURNING &&
+	    zrtt_lane_packets(q, lane) > zrtt_lanes_return_most(lanes))
+		return ZRTT_LANE_BULK;
 	if (zrtt_returns(lane))
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;

@@ -71,6 +71,11 @@
  */
 #define ZRTT_LANE_FIRST		16
 
+/* They go before thin, and a flood that returns would go before calls: one packet for so many bytes
+ * of the lead may wait for its flow's last one below. Others stay in bulk.
+ */
+#define ZRTT_LANE_RETURN_BYTES	256
+
 #define ZRTT_LANE_FEW		3	/* packets that may wait long on a slow link */
 
 #define ZRTT_LANE_BYTES_MAX	(1U << 29)	/* no rate per epoch is taken for more */
@@ -157,6 +162,12 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->new_bytes = 0;
 	lanes->spilt_bytes = 0;
 	lanes->first = 0;
+}
+
+/* How many small packets may be on their way up. */
+static inline u32 zrtt_lanes_return_most(const struct zrtt_lanes *lanes)
+{
+	return lanes->lead / ZRTT_LANE_RETURN_BYTES;
 }
 
 /* May @bytes more of new flows do what @used bytes of them did in this epoch? */
