@@ -490,7 +490,7 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 }
 
 /* The lane of a packet of a host's flow: one that goes ahead is to be within the host's due
- * share, too.
+ * share and ceiling, too.
  */
 static __always_inline enum zrtt_lane
 zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
@@ -498,13 +498,15 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;
 	const struct zrtt_member *m = zrtt_own_member(table, flow);
+	const struct zrtt_ceil *ceil = zrtt_host_ceil(&q->vars.hosts, m);
 	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, m->due, bytes,
 						q->clock.ns);
 
-	return lane != ZRTT_LANE_BULK &&
-	       zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes,
-				 zrtt_epoch(q->clock.ns)) ?
-	       ZRTT_LANE_BULK : lane;
+	if (lane == ZRTT_LANE_BULK ||
+	    zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes,
+			      zrtt_epoch(q->clock.ns)))
+		return ZRTT_LANE_BULK;
+	return ceil && zrtt_ceil_full(&q->params.ceil, ceil, q->clock.ns) ? ZRTT_LANE_BULK : lane;
 }
 
 /* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */

@@ -52,7 +52,8 @@ struct zrtt_ceil_params {
 /**
  * struct zrtt_ceil - the host in the slot of the same number
  * @tag: of the host; a slot changes hands
- * @base_q30: what its flows' weights are multiplied by, Q30: P_b times @log_part, or P_c
+ * @base_q30: what its flows' weights are multiplied by, Q30: @p_q30 times @log_part, or P_c
+ * @p_q30: P_b
  * @log_part: log2 of what the weights of all its flows would have in common, Q16
  * @others_q8: what other queues of the device have of the ceiling, Q8, below 1
  * @held: P_c is the larger one: the ceiling holds the host, not the link
@@ -63,6 +64,7 @@ struct zrtt_ceil_params {
 struct zrtt_ceil {
 	u32 tag;
 	u32 base_q30;
+	u32 p_q30;
 	s32 log_part;
 	u8 others_q8;
 	bool held;
@@ -112,15 +114,22 @@ static inline u64 zrtt_ceil_cost_ns(const struct zrtt_ceil_params *params,
 	       div_u64(ns << ZRTT_CEIL_FRAC, ZRTT_CEIL_ALL - c->others_q8);
 }
 
-/* A packet joins that counts as @bytes. Those of sparse flows join without end, as none of them is
- * dropped: what is above twice the target is forgotten.
+/* Is there twice the target? What sparse flows send is not dropped, up to here: they have the
+ * ceiling by themselves, as three packets in an epoch are much of a low one, below mq in each queue.
  */
+static inline bool zrtt_ceil_full(const struct zrtt_ceil_params *params, const struct zrtt_ceil *c,
+				  u64 now_ns)
+{
+	return zrtt_ceil_wait_ns(c, now_ns) > params->ctl.target_us * 2000ULL;
+}
+
+/* A packet joins that counts as @bytes; if it is full, that is forgotten. */
 static inline void zrtt_ceil_add(const struct zrtt_ceil_params *params, struct zrtt_ceil *c,
 				 u32 bytes, u64 now_ns)
 {
 	if (c->empty_ns < now_ns)
 		c->empty_ns = now_ns;
-	if (c->empty_ns - now_ns <= params->ctl.target_us * 2000ULL)
+	if (!zrtt_ceil_full(params, c, now_ns))
 		c->empty_ns += zrtt_ceil_cost_ns(params, c, bytes);
 }
 
@@ -156,11 +165,23 @@ static inline bool zrtt_ceil_tick_due(const struct zrtt_ceil *c, u64 now_ns)
 	return now_ns >= c->tick_ns;
 }
 
-/* Is zrtt_ceil_add() all that a packet of the host @tag takes? Most packets are so. */
-static inline bool zrtt_ceil_goes_on(const struct zrtt_ceil *c, u32 tag, u64 now_ns)
+/* Is zrtt_ceil_add() all that a packet of the host @tag takes, where P_b is @p_q30? */
+static inline bool zrtt_ceil_goes_on(const struct zrtt_ceil *c, u32 tag, u32 p_q30, u64 now_ns)
 {
-	return c->tag == tag && !zrtt_ceil_tick_due(c, now_ns) &&
+	return c->tag == tag && c->p_q30 == p_q30 && !zrtt_ceil_tick_due(c, now_ns) &&
 	       now_ns < c->empty_ns + (1ULL << ZRTT_IDLE_MIN_SHIFT);
+}
+
+/* P_b is @p_q30: the weights follow that at once, as their mean is by P_b as it is. */
+static inline void zrtt_ceil_follow(struct zrtt_ceil *c, u32 p_q30)
+{
+	u64 base_q30 = zrtt_weight_times(p_q30, zrtt_weight_pack(c->log_part));
+
+	c->p_q30 = p_q30;
+	c->held = c->ctl.p_q30 > base_q30;
+	if (c->held)
+		base_q30 = c->ctl.p_q30;
+	c->base_q30 = base_q30 < ~0U ? (u32)base_q30 : ~0U;
 }
 
 /**
@@ -177,7 +198,6 @@ static inline void zrtt_ceil_tick(const struct zrtt_ceil_params *params, struct 
 {
 	u64 late_ns = zrtt_ctl_late_ns(&params->ctl, c->tick_ns, now_ns);
 	u64 wait_us = div_u64(zrtt_ceil_wait_ns(c, now_ns), 1000);
-	u64 base_q30;
 
 	zrtt_ctl_follow(&params->ctl, &c->ctl, 0);
 	zrtt_ctl_tick(&params->ctl, &c->ctl,
@@ -186,11 +206,7 @@ static inline void zrtt_ceil_tick(const struct zrtt_ceil_params *params, struct 
 	c->tick_ns = now_ns + zrtt_ctl_period_us(&params->ctl) * 1000ULL;
 	c->others_q8 = (u8)others_q8;
 	c->log_part = zrtt_clamp_between(log_part, ZRTT_WEIGHT_LOG_MIN, ZRTT_WEIGHT_LOG_MAX);
-	base_q30 = zrtt_weight_times(p_q30, zrtt_weight_pack(c->log_part));
-	c->held = c->ctl.p_q30 > base_q30;
-	if (c->held)
-		base_q30 = c->ctl.p_q30;
-	c->base_q30 = base_q30 < ~0U ? (u32)base_q30 : ~0U;
+	zrtt_ceil_follow(c, p_q30);
 }
 
 /* The law as it is for a flow of the host: its weight is multiplied by the base. */

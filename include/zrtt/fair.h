@@ -510,6 +510,8 @@ zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_h
 			       law->log_norm + zrtt_host_log_part(g, h) -
 			       zrtt_log_price(m->host_weight * ZRTT_WEIGHT_ONE),
 			       zrtt_host_ceil_others(params, g), now_ns);
+	else if (ceil->p_q30 != law->p_q30)
+		zrtt_ceil_follow(ceil, law->p_q30);
 }
 
 /**

@@ -835,7 +835,8 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 								 pkt->hosts))))
 			return NULL;
 		ceil = groups ? zrtt_host_ceil(&vars->hosts, m) : NULL;
-		if (ceil && !zrtt_ceil_goes_on(ceil, m->hosts[m->end], now_ns))
+		if (ceil && !zrtt_ceil_goes_on(ceil, m->hosts[m->end],
+					       vars->law.p_q30, now_ns))
 			return NULL;
 		zrtt_member_weigh(m, pkt);
 	}

@@ -43,6 +43,15 @@ static struct zrtt_ceil_params draw_ceil(struct draw *d)
 	return params;
 }
 
+static void check_base(const struct zrtt_ceil *c, u32 p_q30)
+{
+	expect(c->p_q30 == p_q30, "by another P_b");
+	expect(c->base_q30 >= c->ctl.p_q30, "less than P_c");
+	expect(!c->held || c->base_q30 == c->ctl.p_q30, "held by something else");
+	expect(c->held || c->base_q30 <= 4ULL * p_q30 || c->log_part > 2 << ZRTT_Q16,
+	       "more than P_b");
+}
+
 static void check_tick(struct slot *s, struct draw *d, u64 now_ns)
 {
 	u32 p_q30 = draw_between(d, 0, ZRTT_P_ONE);
@@ -53,10 +62,9 @@ static void check_tick(struct slot *s, struct draw *d, u64 now_ns)
 	zrtt_ceil_tick(&s->params, &s->ceil, p_q30, log_part, draw_index(d, ZRTT_CEIL_ALL), now_ns);
 	expect(!zrtt_ceil_tick_due(c, now_ns), "a tick is due at once");
 	expect(c->ctl.p_q30 <= ZRTT_P_ONE, "P_c above 1");
-	expect(c->base_q30 >= c->ctl.p_q30, "less than P_c");
-	expect(!c->held || c->base_q30 == c->ctl.p_q30, "held by something else");
-	expect(c->held || c->base_q30 <= 4ULL * p_q30 || c->log_part > 2 << ZRTT_Q16,
-	       "more than P_b");
+	check_base(c, p_q30);
+	zrtt_ceil_follow(&s->ceil, p_q30 / 2);
+	check_base(c, p_q30 / 2);
 	zrtt_ceil_law(c, &law);
 	expect(law.log_norm == -c->log_part && law.p_q30 == c->base_q30, "another law");
 	/* what a byte takes may have changed: count anew */

@@ -143,7 +143,7 @@ BUGS = [
     ),
     Bug("starts anew at a change", "shaper", "bytes * to->", "(bytes & 0) * to->"),
     Bug("owes at the old rate", "shaper", "bytes * to->", "bytes * (to->rate ? from : to)->"),
-    Bug("lets a virtual queue grow on and on", "ceil", "if (c->empty_ns - now_ns <= params->ctl.target_us * 2000ULL)", "if (1)"),
+    Bug("lets a virtual queue grow on and on", "ceil", "if (!zrtt_ceil_full(params, c, now_ns))", "if (1)"),
     Bug("lets pass twice what a ceiling does", "ceil", "> params->ctl.target_us * 1000ULL", "> params->ctl.target_us * 2000ULL"),
     Bug("has a host owe for another", "ceil", "*c = (struct zrtt_ceil) { .tag = tag };", "c->tag = tag;"),
     Bug("wraps what weights are multiplied by", "ceil", "base_q30 < ~0U ? (u32)base_q30 : ~0U", "(u32)base_q30"),

@@ -167,52 +167,6 @@ static void queues_of_a_device_share_a_ceiling(void **state)
 	assert_near(s.passed / (20.5 * CEIL / 4), 1, 0.01);
 }
 
-/* P_b and P_c */
-
-static void larger_of_the_two_counts(void **state)
-{
-	const struct zrtt_ceil_params params = ceil_of(CEIL);
-	struct zrtt_ceil c = { .tag = HOST(1) };
-	u64 now_ns = PERIOD_NS;
-
-	(void)state;
-	/* all flows of the host have 4 times P_b */
-	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE / 100, 2 << ZRTT_Q16, 0, now_ns);
-	assert_near(c.base_q30, ZRTT_P_ONE / 25, ZRTT_P_ONE / 1e5);
-	assert_false(c.held);
-	zrtt_ctl_set(&c.ctl, ZRTT_P_ONE / 4);
-	c.empty_ns = now_ns + PERIOD_NS + TARGET_NS / 2;
-	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE / 100, 2 << ZRTT_Q16, 0, now_ns + PERIOD_NS);
-	assert_near(c.base_q30, ZRTT_P_ONE / 4, ZRTT_P_ONE / 100);
-	assert_true(c.held);
-	/* out of range is bounded, not wrapped */
-	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE, 100 << ZRTT_Q16, 0, now_ns + 2 * PERIOD_NS);
-	assert_int_equal(c.base_q30, ~0U);
-}
-
-/* What a flow's P_i is by P_b: the same whether hosts have a ceiling or not. */
-static void ceiling_that_holds_nobody_changes_nothing(void **state)
-{
-	const struct zrtt_ceil_params params = ceil_of(100 * CEIL);
-	struct zrtt_law plain = { .log_norm = -(3 << ZRTT_Q16), .p_q30 = ZRTT_P_ONE / 50,
-				  .log_due = 17 << ZRTT_Q16 }, capped;
-	struct zrtt_law_params law_params = { .feedback = 2, .tuned = true };
-	struct zrtt_flow f = { .rate = 1 << 16, .penalty_q16 = 1 << ZRTT_Q16 };
-	struct zrtt_ceil c = {};
-	double want, got;
-
-	(void)state;
-	zrtt_ceil_tick(&params, &c, plain.p_q30, -(2 << ZRTT_Q16), 0, PERIOD_NS);
-	capped = plain;
-	zrtt_ceil_law(&c, &capped);
-	want = weight_value(zrtt_weight(&law_params, &plain, &f)) * plain.p_q30;
-	got = weight_value(zrtt_weight(&law_params, &capped, &f)) * c.base_q30;
-	assert_near(got / want, 1, 0.001);
-	assert_int_equal(capped.gain_q16, plain.gain_q16);
-}
-
-/* Hosts */
-
 /* A queue of hosts with a ceiling, in which nothing waits. */
 static struct zrtt_vars *new_vars(struct zrtt_params *params, u64 ceil)
 {
@@ -258,6 +212,92 @@ static bool pass(const struct zrtt_params *params, struct zrtt_vars *vars, u32 f
 	return zrtt_mark_or_drop(params, vars, f, &pkt, (u32)unit_random(rnd), now_ns) !=
 	       ZRTT_DROP;
 }
+
+/* P_b and P_c */
+
+static void larger_of_the_two_counts(void **state)
+{
+	const struct zrtt_ceil_params params = ceil_of(CEIL);
+	struct zrtt_ceil c = { .tag = HOST(1) };
+	u64 now_ns = PERIOD_NS;
+
+	(void)state;
+	/* all flows of the host have 4 times P_b */
+	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE / 100, 2 << ZRTT_Q16, 0, now_ns);
+	assert_near(c.base_q30, ZRTT_P_ONE / 25, ZRTT_P_ONE / 1e5);
+	assert_false(c.held);
+	zrtt_ctl_set(&c.ctl, ZRTT_P_ONE / 4);
+	c.empty_ns = now_ns + PERIOD_NS + TARGET_NS / 2;
+	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE / 100, 2 << ZRTT_Q16, 0, now_ns + PERIOD_NS);
+	assert_near(c.base_q30, ZRTT_P_ONE / 4, ZRTT_P_ONE / 100);
+	assert_true(c.held);
+	/* out of range is bounded, not wrapped */
+	zrtt_ceil_tick(&params, &c, ZRTT_P_ONE, 100 << ZRTT_Q16, 0, now_ns + 2 * PERIOD_NS);
+	assert_int_equal(c.base_q30, ~0U);
+}
+
+/* Twice the target is there only if nothing of it may be dropped: then no more goes ahead. */
+static void sparse_flows_above_the_ceiling_fill_it(void **state)
+{
+	const struct zrtt_ceil_params params = ceil_of(CEIL);
+	struct zrtt_ceil c = { .tag = HOST(1) };
+	u64 now_ns = PERIOD_NS;
+
+	(void)state;
+	while (!zrtt_ceil_exceeds(&params, &c, now_ns))
+		zrtt_ceil_join(&params, &c, HOST(1), PACKET, now_ns);
+	assert_false(zrtt_ceil_full(&params, &c, now_ns));
+	while (!zrtt_ceil_full(&params, &c, now_ns))
+		zrtt_ceil_join(&params, &c, HOST(1), PACKET, now_ns);
+	assert_near(zrtt_ceil_wait_ns(&c, now_ns), 2 * TARGET_NS, PACKET * 1e9 / CEIL);
+	zrtt_ceil_join(&params, &c, HOST(1), PACKET, now_ns);
+	assert_false(zrtt_ceil_full(&params, &c, now_ns + TARGET_NS));
+}
+
+/* Between two updates of P_c weights follow P_b as it is, and so does their mean. */
+static void p_b_is_followed_at_once(void **state)
+{
+	static const u32 steps_q30[] = { 0, ZRTT_P_ONE / 1000, ZRTT_P_ONE / 50, ZRTT_P_ONE / 100 };
+	struct zrtt_params params;
+	struct zrtt_vars *vars = new_vars(&params, 100 * CEIL);
+	u64 rnd = 7, now_ns = 100 * PERIOD_NS;
+	u32 i, packets;
+
+	(void)state;
+	pass(&params, vars, 0, 1, PACKET, &rnd, now_ns);
+	for (i = 0; i < ARRAY_LEN(steps_q30); i++) {
+		vars->ctl.p_q30 = vars->law.p_q30 = steps_q30[i];
+		vars->law.sum_p_q30 = vars->law.weighed = 0;
+		for (packets = 0; packets < 10; packets++)
+			pass(&params, vars, 0, 1, PACKET, &rnd, now_ns);
+		assert_int_equal(vars->law.weighed, 10);
+		assert_near(vars->law.sum_p_q30 / 10.0, steps_q30[i], steps_q30[i] / 100.0);
+	}
+	free_vars(vars);
+}
+
+/* What a flow's P_i is by P_b: the same whether hosts have a ceiling or not. */
+static void ceiling_that_holds_nobody_changes_nothing(void **state)
+{
+	const struct zrtt_ceil_params params = ceil_of(100 * CEIL);
+	struct zrtt_law plain = { .log_norm = -(3 << ZRTT_Q16), .p_q30 = ZRTT_P_ONE / 50,
+				  .log_due = 17 << ZRTT_Q16 }, capped;
+	struct zrtt_law_params law_params = { .feedback = 2, .tuned = true };
+	struct zrtt_flow f = { .rate = 1 << 16, .penalty_q16 = 1 << ZRTT_Q16 };
+	struct zrtt_ceil c = {};
+	double want, got;
+
+	(void)state;
+	zrtt_ceil_tick(&params, &c, plain.p_q30, -(2 << ZRTT_Q16), 0, PERIOD_NS);
+	capped = plain;
+	zrtt_ceil_law(&c, &capped);
+	want = weight_value(zrtt_weight(&law_params, &plain, &f)) * plain.p_q30;
+	got = weight_value(zrtt_weight(&law_params, &capped, &f)) * c.base_q30;
+	assert_near(got / want, 1, 0.001);
+	assert_int_equal(capped.gain_q16, plain.gain_q16);
+}
+
+/* Hosts */
 
 /* Two flows of a host that answer nothing, at 3 and 1 times the ceiling, and one of another host at
  * half of it, each a packet in turn. Return: what passed of them in 30 s, in ceilings.
@@ -367,6 +407,8 @@ int main(void)
 		cmocka_unit_test(new_host_of_a_slot_owes_nothing),
 		cmocka_unit_test(queues_of_a_device_share_a_ceiling),
 		cmocka_unit_test(larger_of_the_two_counts),
+		cmocka_unit_test(p_b_is_followed_at_once),
+		cmocka_unit_test(sparse_flows_above_the_ceiling_fill_it),
 		cmocka_unit_test(ceiling_that_holds_nobody_changes_nothing),
 		cmocka_unit_test(host_has_its_ceiling_and_its_flows_share_it),
 		cmocka_unit_test(without_a_ceiling_nobody_is_held),
