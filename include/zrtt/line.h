@@ -51,10 +51,21 @@
  */
 #define ZRTT_LINE_KEEP_US	1000000
 
-/* An excess that stays for a window though the rate was lowered is no queue: the path has
- * become longer. The queue would be gone in that time.
- */
+/* The least excess of two windows is that of an empty line: a queue would be gone in that time. */
 #define ZRTT_LINE_WINDOW_US	(1U << 23)
+
+/* Long before that: a line that has a queue is busy, and what gets through it does not fall with the
+ * rate. If both fell by 2^-2, and for this time the excess stayed the same, but for 2^-2 of it and
+ * this noise, then nothing waits, and all is farther away, as after a satellite's handover.
+ */
+#define ZRTT_LINE_FLAT_US	750000
+#define ZRTT_LINE_FLAT_SHIFT	2
+#define ZRTT_LINE_FLAT_NOISE_US	2000
+
+/* A line that does not answer for this long, though it did within a window, stands still. It may go
+ * on at its rate, and senders take what waits there for lost.
+ */
+#define ZRTT_LINE_STILL_US	500000
 
 /* A queue is to be gone in about this. It is that of now, by what was sent since the latest
  * answer, so the path's delay does not make the rate swing.
@@ -165,6 +176,20 @@ struct zrtt_line_mark {
 };
 
 /**
+ * struct zrtt_line_flat - a time in which the excess hardly changed
+ * @from: what was measured when it began, bytes per second, 0 = there is none
+ * @since_us: when that was
+ * @least_us: excess since then
+ * @most_us: the same
+ */
+struct zrtt_line_flat {
+	u64 from;
+	u32 since_us;
+	u32 least_us;
+	u32 most_us;
+};
+
+/**
  * struct zrtt_line - the line
  * @rate: what the shaper lets pass, bytes per second
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
@@ -177,6 +202,7 @@ struct zrtt_line_mark {
  * @path_us: how long the answer took beside that
  * @hosts: that answered in it
  * @floor_us: least excess of this window and of the one before, ~0 = none
+ * @flat: is the excess a queue?
  * @window_us: when this window began
  * @epoch_us: when this epoch began ...
  * @epoch_bytes: ... and what was sent by then
@@ -208,6 +234,7 @@ struct zrtt_line {
 	u32 path_us;
 	u32 hosts;
 	u32 floor_us[2];
+	struct zrtt_line_flat flat;
 	u32 window_us;
 	u32 epoch_us;
 	u32 epoch_bytes;
@@ -361,11 +388,15 @@ static inline u32 zrtt_line_bytes_at(const struct zrtt_line *line, u32 us)
 	return later->bytes;
 }
 
-/* What the excess is above that of an empty line. */
+/* The excess of an empty line. */
+static inline u32 zrtt_line_floor(const struct zrtt_line *line)
+{
+	return line->floor_us[0] < line->floor_us[1] ? line->floor_us[0] : line->floor_us[1];
+}
+
+/* What the excess is above that. */
 static inline u32 zrtt_line_excess(struct zrtt_line *line, u32 excess_us, u32 now_us)
 {
-	u32 floor_us;
-
 	if (now_us - line->window_us > ZRTT_LINE_WINDOW_US) {
 		line->floor_us[1] = line->floor_us[0];
 		line->floor_us[0] = ~0U;
@@ -373,9 +404,7 @@ static inline u32 zrtt_line_excess(struct zrtt_line *line, u32 excess_us, u32 no
 	}
 	if (excess_us < line->floor_us[0])
 		line->floor_us[0] = excess_us;
-	floor_us = line->floor_us[0] < line->floor_us[1] ? line->floor_us[0] :
-							   line->floor_us[1];
-	return excess_us - floor_us;
+	return excess_us - zrtt_line_floor(line);
 }
 
 /* Set the rate, within what is allowed. Return: whether it changed. */
@@ -504,6 +533,43 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
+/* The rate is less than it was, by 2^-ZRTT_LINE_FLAT_SHIFT. */
+static inline bool zrtt_line_fell(u64 rate, u64 from)
+{
+	return rate < from - (from >> ZRTT_LINE_FLAT_SHIFT);
+}
+
+/* Has the path become longer, while that seems to be a queue? */
+static inline bool zrtt_line_farther(struct zrtt_line *line, bool queue, u32 now_us)
+{
+	struct zrtt_line_flat *flat = &line->flat;
+	u32 us = line->excess_us;
+
+	if (us < flat->least_us)
+		flat->least_us = us;
+	if (us > flat->most_us)
+		flat->most_us = us;
+	if (!queue || !flat->from || line->measured > flat->from ||
+	    flat->most_us - flat->least_us >
+	    (flat->most_us >> ZRTT_LINE_FLAT_SHIFT) + ZRTT_LINE_FLAT_NOISE_US)
+		*flat = (struct zrtt_line_flat) { queue ? line->measured : 0, now_us, us, us };
+	return now_us - flat->since_us > ZRTT_LINE_FLAT_US &&
+	       zrtt_line_fell(line->measured, flat->from) && zrtt_line_fell(line->rate, flat->from);
+}
+
+/* It has: the excess is that of an empty line, and the rate as it was. */
+static inline bool zrtt_line_move(struct zrtt_line *line, const struct zrtt_line_params *params)
+{
+	line->floor_us[0] = line->floor_us[1] = zrtt_line_floor(line) + line->flat.least_us;
+	line->excess_us = 0;
+	line->latest_us = 0;
+	line->measured = line->flat.from;
+	line->flat.from = 0;
+	line->pointed = false;
+	line->state = ZRTT_LINE_HOLD;
+	return zrtt_line_set(line, params, line->measured);
+}
+
 /* The rate without a queue. What emptied one is not the line's, and would take seconds to grow where
  * answers are few.
  */
@@ -623,6 +689,14 @@ static inline void zrtt_line_deep(struct zrtt_line *line, bool queue, bool full,
 	line->deep_us = now_us;
 }
 
+/* Does the line stand still? */
+static inline bool zrtt_line_stands(const struct zrtt_line *line, u32 now_us)
+{
+	u32 silent_us = now_us - line->answered_us;
+
+	return silent_us > ZRTT_LINE_STILL_US && silent_us < ZRTT_LINE_WINDOW_US;
+}
+
 /* The rate may be another for what the line loses. Return: whether it is. */
 static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  struct zrtt_loss *loss, u32 bytes, u32 now_us)
@@ -635,6 +709,10 @@ static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line
 		zrtt_loss_forget(loss, bytes, now_us);
 		return false;
 	}
+	/* what waits there is sent again; but one that drops before it has a queue may have lost all */
+	if (line->latest_us > ZRTT_LOSS_WAIT_US ||
+	    (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss)))
+		loss->waited = true;
 	to = zrtt_loss_update(loss, line->rate, bytes, now_us);
 	if (!zrtt_line_set(line, params, to))
 		return false;
@@ -676,6 +754,9 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->epoch_us = now_us;
 	line->epoch_bytes = bytes;
 	zrtt_line_forget(answers, now_us);
+	/* what passes then is no measure of what it carries */
+	if (zrtt_line_stands(line, now_us))
+		line->pointed = false;
 	lost = zrtt_line_lose(line, params, loss, bytes, now_us);
 	if (!answers->count)
 		return lost || zrtt_line_wait(line, params, full, span_us, bytes, now_us);
@@ -697,6 +778,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (lost)
 		return true;
 	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, span_us, now_us);
+	if (zrtt_line_farther(line, queue, now_us))
+		return zrtt_line_move(line, params);
 	/* a way there and back has the queues of both directions: whose is it? */
 	if (queue && other_q8 <= 2 * line->used_q8)
 		return zrtt_line_lower(line, params, bytes, now_us);

@@ -48,8 +48,8 @@
  */
 #define ZRTT_LOSS_SETTLE_US	1000000
 
-/* The least retransmission timeout of Linux: senders whose data waits here for longer may send
- * again what is not lost.
+/* The least retransmission timeout of Linux: senders whose data waits for longer may send again what
+ * is not lost.
  */
 #define ZRTT_LOSS_WAIT_US	200000
 
@@ -132,7 +132,7 @@ struct zrtt_loss_pair {
  * @round_us: when the round began ...
  * @round_bytes: ... and what was sent on the line by then
  * @settling: the rate was lowered, nothing counts
- * @waited: data waited here for long, nothing counts
+ * @waited: data waited for long, here or on the line, nothing counts
  * @busy_above: the ceiling was found while all that the rate allows was sent
  * @vain: how often the rate was lowered in vain
  * @ceiling: rate that lost last, bytes per second, 0 = none
@@ -517,7 +517,7 @@ static inline bool zrtt_loss_loses(const struct zrtt_loss *loss, u64 lost, u64 d
 	return lost >= least && zrtt_loss_part(lost, data) > ZRTT_LOSS_LEAST_Q16;
 }
 
-/* Does what is sent again now tell of the present rate? Where data waits here for long, for
+/* Does what is sent again now tell of the present rate? Where data waits for long, for
  * some time, nothing does, and the rate is not to stay low for what was lost before.
  */
 static inline bool zrtt_loss_settled(struct zrtt_loss *loss, u32 bytes, u32 now_us)
