@@ -498,14 +498,15 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_table *table = &q->vars.table;
 	const struct zrtt_member *m = zrtt_own_member(table, flow);
-	const struct zrtt_ceil *ceil = zrtt_host_ceil(&q->vars.hosts, m);
 	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, m->due, bytes,
 						q->clock.ns);
+	const struct zrtt_ceil *ceil;
 
 	if (lane == ZRTT_LANE_BULK ||
 	    zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes,
 			      zrtt_epoch(q->clock.ns)))
 		return ZRTT_LANE_BULK;
+	ceil = zrtt_host_ceil(&q->vars.hosts, m);
 	return ceil && zrtt_ceil_full(&q->params.ceil, ceil, q->clock.ns) ? ZRTT_LANE_BULK : lane;
 }
 
