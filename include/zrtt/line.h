@@ -62,6 +62,15 @@
 #define ZRTT_LINE_FLAT_SHIFT	2
 #define ZRTT_LINE_FLAT_NOISE_US	2000
 
+/* A path whose delay varies by itself, as that of radio does, has an excess though nothing waits. It is
+ * known likewise, by the mean over this time and so many epochs: the excess is noise up to the largest
+ * of them. That is no more than this and twice the mean: those of a queue that comes and goes are.
+ */
+#define ZRTT_LINE_NOISE_US	1000000
+#define ZRTT_LINE_NOISE_EPOCHS	8
+#define ZRTT_LINE_NOISE_MAX_US	(1U << 16)
+#define ZRTT_LINE_NOISE_SHIFT	2
+
 /* A line that does not answer for this long, though it did within a window, stands still. It may go
  * on at its rate, and senders take what waits there for lost.
  */
@@ -190,6 +199,26 @@ struct zrtt_line_flat {
 };
 
 /**
+ * struct zrtt_line_noise - how much the excess varies by itself
+ * @us: an excess up to this is no queue
+ * @from: what was measured, bytes per second, when ...
+ * @mean_us: ... the mean excess became what it has been since
+ * @since_us: when the latest epochs began
+ * @epochs: of these, those with answers
+ * @sum_us: of their excess
+ * @most_us: of that
+ */
+struct zrtt_line_noise {
+	u32 us;
+	u64 from;
+	u32 mean_us;
+	u32 since_us;
+	u32 epochs;
+	u64 sum_us;
+	u32 most_us;
+};
+
+/**
  * struct zrtt_line - the line
  * @rate: what the shaper lets pass, bytes per second
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
@@ -203,6 +232,7 @@ struct zrtt_line_flat {
  * @hosts: that answered in it
  * @floor_us: least excess of this window and of the one before, ~0 = none
  * @flat: is the excess a queue?
+ * @noise: or does it vary by itself?
  * @window_us: when this window began
  * @epoch_us: when this epoch began ...
  * @epoch_bytes: ... and what was sent by then
@@ -235,6 +265,7 @@ struct zrtt_line {
 	u32 hosts;
 	u32 floor_us[2];
 	struct zrtt_line_flat flat;
+	struct zrtt_line_noise noise;
 	u32 window_us;
 	u32 epoch_us;
 	u32 epoch_bytes;
@@ -431,8 +462,8 @@ static inline u64 zrtt_line_least(u64 a, u64 b)
 /* An excess above this many microseconds is a queue. */
 static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
 {
-	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET *
-						   1000000ULL, line->rate);
+	return line->noise.us + ZRTT_LINE_QUEUE_US +
+	       (u32)div64_u64(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL, line->rate);
 }
 
 /* From one point to the next, at least: few packets say little, and the longer the queue, the
@@ -533,10 +564,56 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
-/* The rate is less than it was, by 2^-ZRTT_LINE_FLAT_SHIFT. */
-static inline bool zrtt_line_fell(u64 rate, u64 from)
+/* The rate and what was measured are less than @from, by 2^-ZRTT_LINE_FLAT_SHIFT. */
+static inline bool zrtt_line_fell(const struct zrtt_line *line, u64 from)
 {
-	return rate < from - (from >> ZRTT_LINE_FLAT_SHIFT);
+	u64 most = from - (from >> ZRTT_LINE_FLAT_SHIFT);
+
+	return line->measured < most && line->rate < most;
+}
+
+/* An excess that was between these hardly changed. */
+static inline bool zrtt_line_alike(u32 least_us, u32 most_us)
+{
+	return most_us - least_us <= (most_us >> ZRTT_LINE_FLAT_SHIFT) + ZRTT_LINE_FLAT_NOISE_US;
+}
+
+/* So long the mean excess was @mean_us: is that what it was, and noise? */
+static inline void zrtt_line_compare(struct zrtt_line *line, u32 mean_us)
+{
+	struct zrtt_line_noise *noise = &line->noise;
+	bool alike = mean_us < noise->mean_us ? zrtt_line_alike(mean_us, noise->mean_us) :
+						zrtt_line_alike(noise->mean_us, mean_us);
+
+	if (noise->us > noise->most_us)
+		noise->us -= (noise->us - noise->most_us) >> ZRTT_LINE_NOISE_SHIFT;
+	if (!alike || line->measured > noise->from) {
+		noise->mean_us = mean_us;
+		noise->from = line->measured;
+	} else if (zrtt_line_fell(line, noise->from) && noise->most_us <= 2 * mean_us &&
+		   noise->most_us < ZRTT_LINE_NOISE_MAX_US) {
+		if (noise->us < noise->most_us)
+			noise->us = noise->most_us;
+		noise->from = line->measured;
+	}
+}
+
+/* An epoch with answers has ended. */
+static inline void zrtt_line_vary(struct zrtt_line *line, u32 now_us)
+{
+	struct zrtt_line_noise *noise = &line->noise;
+
+	noise->epochs++;
+	noise->sum_us += line->excess_us;
+	if (line->excess_us > noise->most_us)
+		noise->most_us = line->excess_us;
+	if (now_us - noise->since_us < ZRTT_LINE_NOISE_US || noise->epochs < ZRTT_LINE_NOISE_EPOCHS)
+		return;
+	zrtt_line_compare(line, (u32)div_u64(noise->sum_us, noise->epochs));
+	noise->since_us = now_us;
+	noise->epochs = 0;
+	noise->sum_us = 0;
+	noise->most_us = 0;
 }
 
 /* Has the path become longer, while that seems to be a queue? */
@@ -550,11 +627,9 @@ static inline bool zrtt_line_farther(struct zrtt_line *line, bool queue, u32 now
 	if (us > flat->most_us)
 		flat->most_us = us;
 	if (!queue || !flat->from || line->measured > flat->from ||
-	    flat->most_us - flat->least_us >
-	    (flat->most_us >> ZRTT_LINE_FLAT_SHIFT) + ZRTT_LINE_FLAT_NOISE_US)
+	    !zrtt_line_alike(flat->least_us, flat->most_us))
 		*flat = (struct zrtt_line_flat) { queue ? line->measured : 0, now_us, us, us };
-	return now_us - flat->since_us > ZRTT_LINE_FLAT_US &&
-	       zrtt_line_fell(line->measured, flat->from) && zrtt_line_fell(line->rate, flat->from);
+	return now_us - flat->since_us > ZRTT_LINE_FLAT_US && zrtt_line_fell(line, flat->from);
 }
 
 /* It has: the excess is that of an empty line, and the rate as it was. */
@@ -778,6 +853,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (lost)
 		return true;
 	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, span_us, now_us);
+	zrtt_line_vary(line, now_us);
 	if (zrtt_line_farther(line, queue, now_us))
 		return zrtt_line_move(line, params);
 	/* a way there and back has the queues of both directions: whose is it? */

@@ -46,6 +46,7 @@ struct sender {
  * @hosts: that answer
  * @slow_us: queue of the last one's own path
  * @delayed: in 256, answers that come 40 ms later
+ * @jitter_us: all come up to this later
  * @idle: nothing is sent
  * @load: most that is sent, bytes per second, 0 = all that the rate allows
  * @silent: nobody answers
@@ -67,6 +68,7 @@ struct world {
 	u32 hosts;
 	u32 slow_us;
 	u32 delayed;
+	u32 jitter_us;
 	bool idle;
 	u64 load;
 	bool silent;
@@ -118,6 +120,7 @@ static void probe(struct world *w, u32 wait_us)
 		u32 excess_us = wait_us + (host + 1 == w->hosts ? w->slow_us : 0);
 
 		noise_us = unit_between(&w->random, 0, 255) < w->delayed ? 40000 : 0;
+		noise_us += w->jitter_us ? unit_between(&w->random, 0, w->jitter_us) : 0;
 		*f = (struct flying) {
 			.due_us = w->now_us + w->rtt_us + excess_us + noise_us,
 			.pair = host,
@@ -467,6 +470,30 @@ static void test_longer_path_is_learnt(void **state)
 			assert_true(w->worst_us <= 60000);
 			free(w);
 		}
+	}
+}
+
+/* A path whose delay varies by itself: that is no queue, and is known in some seconds; one that falls to
+ * a quarter has one, and is.
+ */
+static void test_delay_that_varies_is_learnt(void **state)
+{
+	static const u32 jitters_us[] = { 10000, 20000, 50000 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(jitters_us); i++) {
+		struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+		run(w, 10 * S);
+		w->jitter_us = jitters_us[i];
+		run(w, 20 * S);
+		assert_true(used(w, 40 * S) >= 0.9);
+		assert_true(w->worst_us <= 2 * jitters_us[i] + 60000);
+		w->rate = 5 * MBIT;
+		run(w, 3 * S);
+		assert_true(w->line.rate < 8 * MBIT);
+		free(w);
 	}
 }
 
@@ -1029,6 +1056,7 @@ int main(void)
 		cmocka_unit_test(test_queue_of_the_other_direction_is_not_followed),
 		cmocka_unit_test(test_ack_that_waited_is_not_a_queue),
 		cmocka_unit_test(test_longer_path_is_learnt),
+		cmocka_unit_test(test_delay_that_varies_is_learnt),
 		cmocka_unit_test(test_line_that_drops_is_found),
 		cmocka_unit_test(test_loss_is_told),
 		cmocka_unit_test(test_loss_of_a_lone_path_is_not_followed),
