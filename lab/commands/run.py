@@ -78,9 +78,9 @@ def add(commands: Commands) -> None:
     p.add_argument("--duration", type=float, default=60.0, metavar="S", help="seconds measured")
     p.add_argument("--seed", type=int, default=1,
                    help="seed of start times and all other random choices")  # fmt: skip
-    p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D'",
-                   help="S seconds after the start, set the rate or add D to all RTTs; "
-                   "repeatable")  # fmt: skip
+    p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D jitter=J'",
+                   help="S seconds after the start, set the rate, add D to all RTTs, or let each "
+                   "packet's delay differ by up to J; repeatable")  # fmt: skip
     p.add_argument("--udp", action="append", default=[],
                    metavar="'RATE[@FROM-TO] [host=N] [size=BYTES]'",
                    help="unresponsive UDP at that rate on the wire, from a host of its own or "

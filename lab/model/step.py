@@ -18,19 +18,22 @@ class Step:
     rate_bps: int | None = None
     delay_ms: float | None = None
     """Added to every RTT."""
+    jitter_ms: float | None = None
+    """The delay of each packet differs by up to that from its RTT, either way; none overtakes another."""
 
     @classmethod
     def parse(cls, text: str) -> Step:
-        """Reads "t=30 rate=5mbit delay=20ms"."""
+        """Reads "t=30 rate=5mbit delay=20ms jitter=5ms"."""
         option = f"--step {text!r}"
-        given = words(text, option, needed=("t",), others=("rate", "delay"))
+        given = words(text, option, needed=("t",), others=("rate", "delay", "jitter"))
         if len(given) < 2:
-            raise ScenarioError(f"{option}: neither rate nor delay")
+            raise ScenarioError(f"{option}: neither rate nor delay nor jitter")
         try:
             return cls(
                 at_s=float(given["t"]),
                 rate_bps=parse_rate(given["rate"]) if "rate" in given else None,
                 delay_ms=parse_time(given["delay"]) if "delay" in given else None,
+                jitter_ms=parse_time(given["jitter"]) if "jitter" in given else None,
             )
         except ValueError as error:
             raise ScenarioError(f"{option}: {error}") from error

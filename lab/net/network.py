@@ -369,9 +369,13 @@ def mark_lines(scenario: Scenario, host: Host) -> list[str]:
     ]
 
 
-def netem(verb: str, host: Host, delay_ms: float) -> str:
+def netem(verb: str, host: Host, delay_ms: float, jitter_ms: float = 0) -> str:
     """The whole RTT of a host, on its way back; a qdisc may be its child."""
-    delay = f"delay {format_ms(delay_ms)} limit {NETEM_LIMIT_PACKETS}"
+    delay = f"delay {format_ms(delay_ms)}"
+    if jitter_ms:
+        # with a rate, netem keeps the order
+        delay += f" {format_ms(jitter_ms)} rate 1gbit"
+    delay += f" limit {NETEM_LIMIT_PACKETS}"
     return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
 
 

@@ -61,10 +61,11 @@ def _step_commands(scenario: Scenario, step: Step) -> list[str]:
             queue.change(scenario.qdisc_words[0], step.rate_bps)
             for queue in network.queues(scenario)
         ]  # fmt: skip
-    if step.delay_ms is not None:
+    if step.delay_ms is not None or step.jitter_ms is not None:
+        more_ms, jitter_ms = step.delay_ms or 0, step.jitter_ms or 0
         commands += [
             f"tc -n {network.router(host.hop)}"
-            f" {network.netem('change', host, host.rtt_ms + step.delay_ms)}"
+            f" {network.netem('change', host, host.rtt_ms + more_ms, jitter_ms)}"
             for host in network.hosts(scenario)
             if host.rtt_ms is not None
         ]

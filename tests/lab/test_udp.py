@@ -50,6 +50,15 @@ def test_frames_are_spaced_by_the_rate() -> None:
     assert "ip netns add u2" not in script
 
 
+def test_paths_change_and_vary() -> None:
+    steps = tuple(map(Step.parse, ("t=12 delay=5ms", "t=15 jitter=2ms", "t=16 delay=1ms jitter=3ms")))
+    scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps).check()
+    lines = [line for line in traffic_spec.spec(scenario).splitlines() if "netem" in line]
+    assert [line.split(" netem ")[1].split(" limit")[0] for line in lines] == [
+        "delay 25000us", "delay 20000us 2000us rate 1gbit", "delay 21000us 3000us rate 1gbit",
+    ]  # fmt: skip
+
+
 def test_phases() -> None:
     """The measured time only, cut at changes of the rate."""
     steps = ("t=5 rate=8mbit", "t=20 rate=5mbit", "t=25 delay=9ms", "t=30 rate=20mbit")
