@@ -64,7 +64,8 @@
 
 /* A path whose delay varies by itself, as that of radio does, has an excess though nothing waits. It is
  * known likewise, by the mean over this time and so many epochs: the excess is noise up to the largest
- * of them. That is no more than this and twice the mean: those of a queue that comes and goes are.
+ * of these, if that is less than this and no more than twice the mean. A queue that comes and goes has
+ * a larger one.
  */
 #define ZRTT_LINE_NOISE_US	1000000
 #define ZRTT_LINE_NOISE_EPOCHS	8
