@@ -78,7 +78,8 @@ def test_reverse_and_short_flows_are_ect1_by_their_congestion_control() -> None:
 def test_sockets_are_told() -> None:
     scenario = replace(FLOWS, udp=STREAM, ect1=Ect1.parse("udp"))
     lines = [line.split() for line in traffic_spec.spec(scenario).splitlines()]
-    assert [line[-1] for line in lines if line[0] in ("flow", "udp")] == ["1", "0", "1"]
+    assert [line[-1] for line in lines if line[0] == "flow"] == ["1", "0"]
+    assert [line[-2] for line in lines if line[0] == "udp"] == ["1"]
 
 
 def test_rule_is_at_both_ends_and_only_where_it_is_wanted() -> None:

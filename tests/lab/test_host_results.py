@@ -16,7 +16,7 @@ from lab.model.churn import Churn
 from lab.model.hosts import Idle
 from lab.model.scenario import Phase, Scenario
 from lab.model.step import Step
-from lab.model.udp import PAYLOAD_BYTES, Udp
+from lab.model.udp import Udp
 from lab.model.wire import FRAME_BYTES, HEADER_BYTES, expansion
 from lab.results import report, table
 from lab.results.dues import dues_mbps
@@ -113,7 +113,7 @@ def test_all_that_a_host_sends_is_its_share() -> None:
         churn=Churn.parse("load=10% size=60kB"),
     ).check()  # fmt: skip
     result = of(scenario, [2, 1, 1, 1], udp=[4, 1], short=[0.5, 1.5])
-    payload = 4 * PAYLOAD_BYTES / FRAME_BYTES
+    payload = 4 * scenario.udp[0].payload_bytes / FRAME_BYTES
     first, second = result.hosts
     assert (first.udp_mbps, first.short_mbps) == pytest.approx((payload, 0.5), rel=1e-3)
     assert first.goodput_mbps == pytest.approx(2.5 + payload, rel=1e-3)
@@ -373,7 +373,7 @@ def test_flows_reach_their_receivers_and_udp_leaves_its_host() -> None:
     result = runner.run(scenario)
     assert result.receiver_jain == pytest.approx(25 / 34, abs=0.1)
     udp = [host.udp_mbps for host in result.hosts]
-    assert udp == [0, 0, 0, 0, pytest.approx(0.4 * PAYLOAD_BYTES / FRAME_BYTES, rel=0.05)]
+    assert udp == [0, 0, 0, 0, pytest.approx(0.4 * Udp(1).payload_bytes / FRAME_BYTES, rel=0.05)]
     short = [host.short_mbps for host in result.hosts]
     assert short == [pytest.approx(0.5, rel=0.4), 0, 0, 0, 0]
     assert result.short_flows
