@@ -16,7 +16,7 @@ from ledger import Round, Sum
 
 from lab.toolchain.variant import Edit
 
-PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "1000000"))
+PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "2000000"))
 """`make conservation` has ten times as many."""
 PACKETS_WITH_BUG = 1_000_000
 """Most that are passed until it shows."""
