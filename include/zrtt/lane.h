@@ -71,8 +71,8 @@
  */
 #define ZRTT_LANE_FIRST		16
 
-/* They go before thin, and a flood that returns would go before calls: one packet for so many bytes
- * of the lead may wait for its flow's last one below. Others stay in bulk.
+/* Small packets that return from bulk go before thin, and a flood would go before calls: one for so
+ * many bytes of the lead may wait for its flow's last one below. Others stay in bulk.
  */
 #define ZRTT_LANE_RETURN_BYTES	256
 

@@ -473,8 +473,8 @@ static void test_longer_path_is_learnt(void **state)
 	}
 }
 
-/* A path whose delay varies by itself: that is no queue, and is known in some seconds; one that falls to
- * a quarter has one, and is.
+/* A path whose delay varies by itself: that is no queue, and is known in some seconds. That of a line
+ * which falls to a quarter is still seen.
  */
 static void test_delay_that_varies_is_learnt(void **state)
 {
