@@ -172,6 +172,8 @@ static int zrtt_tables_alloc(struct zrtt_tables *tables, struct Qdisc *sch,
 		tables->net = zrtt_net_get(sch);
 		if (!tables->net)
 			return -ENOMEM;
+		if (params->line.kind != ZRTT_LINE_NONE && !zrtt_net_alloc_oneway(tables->net))
+			return -ENOMEM;
 	}
 	return zrtt_tables_fill(tables, sch, params, what) ? 0 : -ENOMEM;
 }

@@ -40,6 +40,7 @@ struct zrtt_inbox {
  * @seed: of the connections' hash
  * @askers: which of @inboxes are somebody's, a bit for each; the first is nobody's; RTNL
  * @inboxes: as many as @conns can tell apart, with it
+ * @oneway: both ways of connections, each of two for a set of @conns; NULL until somebody asks
  * @shared: what zrtts below each mq share; RTNL
  * @locks: of the sets of @conns, taken inside the qdisc's lock
  */
@@ -49,6 +50,7 @@ struct zrtt_net {
 	u32 seed;
 	u32 askers;
 	struct zrtt_inbox *inboxes;
+	struct zrtt_oneway *oneway;
 	struct list_head shared;
 	spinlock_t locks[ZRTT_CONN_LOCKS];
 };
@@ -103,6 +105,20 @@ static struct zrtt_net *zrtt_net_get(struct Qdisc *sch)
 	return net;
 }
 
+/* Both ways of each, for the first that wants them. Return: whether there is enough memory. */
+static bool zrtt_net_alloc_oneway(struct zrtt_net *net)
+{
+	struct zrtt_oneway *oneway;
+
+	ASSERT_RTNL();
+	if (net->oneway)
+		return true;
+	oneway = zrtt_alloc_table(2 * ZRTT_CONN_SETS, sizeof(*oneway));
+	/* packets of other qdiscs look at it already */
+	smp_store_release(&net->oneway, oneway);
+	return oneway;
+}
+
 static void zrtt_net_put(struct zrtt_net *net)
 {
 	ASSERT_RTNL();
@@ -110,8 +126,10 @@ static void zrtt_net_put(struct zrtt_net *net)
 		return;
 	kvfree(net->conns);
 	kvfree(net->inboxes);
+	kvfree(net->oneway);
 	net->conns = NULL;
 	net->inboxes = NULL;
+	net->oneway = NULL;
 }
 
 /* A number for who asks for answers; 0 if there is none left, and so there will be none. */
@@ -228,27 +246,42 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 	echo->tag += !echo->tag;
 }
 
+/* Does somebody want to know of an answer, and what does it say? The lock of its set is held. */
+static bool zrtt_read_answer(struct zrtt_sched_data *q, const struct zrtt_echo *echo,
+			     struct zrtt_excess *excess)
+{
+	/* pairs with zrtt_net_alloc_oneway() */
+	struct zrtt_oneway *oneway = smp_load_acquire(&q->net->oneway);
+
+	if (!echo->answers || !oneway ||
+	    (!echo->answered && q->params.line.kind != ZRTT_LINE_AHEAD))
+		return false;
+	return zrtt_oneway_answer(&oneway[2 * zrtt_conn_set(echo->tag) + echo->way], echo->tag,
+				  echo->tsval, &echo->answer, excess);
+}
+
 /* The packet in @q->seen answers a probe: tell who wants to know. */
-static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo)
+static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
+			     const struct zrtt_excess *excess)
 {
 	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
-	bool ahead = q->params.line.kind == ZRTT_LINE_AHEAD;
+	bool both = echo->answered && !excess->apart;
 	const u8 *addr;
 	u32 pair, len;
 
-	if (!echo->answered && !ahead)
-		return;
 	addr = zrtt_addresses(&q->seen, &len);
 	echo->answer.host = jhash(addr, len, q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
 	spin_lock(&inbox->lock);
 	if (echo->answered) {
+		echo->answer.excess_us = excess->there_us;
+		echo->answer.other_q8 = both ? q->hidden.line.used_q8 : 0;
 		zrtt_line_answer(&inbox->answers, pair, &echo->answer);
-		inbox->answers.other_q8 = q->hidden.line.used_q8;
 	}
-	if (ahead) {
+	if (q->params.line.kind == ZRTT_LINE_AHEAD) {
+		echo->answer.excess_us = excess->back_us;
+		echo->answer.other_q8 = both ? inbox->used_q8 : 0;
 		zrtt_line_answer(&q->hidden.answers, pair, &echo->answer);
-		q->hidden.answers.other_q8 = echo->answered ? inbox->used_q8 : 0;
 	}
 	spin_unlock(&inbox->lock);
 }
@@ -265,7 +298,9 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		.asker = q->hidden.asker,
 		.ack = q->seen.p.tcp_flags & ZRTT_TCP_ACK,
 	};
+	struct zrtt_excess excess;
 	spinlock_t *lock;
+	bool told;
 
 	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
 	lock = zrtt_net_lock(q->net, echo.tag);
@@ -275,11 +310,12 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		cb->tag = echo.tag;
 		cb->times = ZRTT_TIMES_HALF + echo.way;
 	}
+	told = zrtt_read_answer(q, &echo, &excess);
 	spin_unlock(lock);
 	q->seen.conn = echo.tag;
 	q->seen.way = echo.way;
-	if (unlikely(echo.answers))
-		zrtt_pass_answer(q, &echo);
+	if (unlikely(told))
+		zrtt_pass_answer(q, &echo, &excess);
 }
 
 /* A packet is lost, or was: answers to others of its connection say nothing for a time. */

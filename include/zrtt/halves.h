@@ -93,7 +93,7 @@ struct zrtt_conn {
  * @way: its direction, 0 or 1
  * @asker: who asks for the answer if it begins a probe, below ZRTT_ASKERS; 0 = nobody
  * @ack: @tsecr counts
- * @answers: set: it answers a probe, and that is not the first of its half
+ * @answers: set: it answers a probe
  * @answered: set: who asked for that
  * @answer: set with @answers
  */
@@ -240,7 +240,7 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 		conn->probe[back] = ZRTT_PROBE_NONE;
 		return;
 	}
-	pkt->answers = zrtt_half_us(half) && gap_us <= ZRTT_HINT_MAX_US;
+	pkt->answers = gap_us <= ZRTT_HINT_MAX_US;
 	pkt->answered = conn->probe[back] >> ZRTT_ASKER_SHIFT;
 	zrtt_half_take(half, gap_us);
 	pkt->answer = (struct zrtt_line_answer) {

@@ -155,12 +155,15 @@ struct zrtt_line_params {
  * @gap_us: how long its answer took
  * @excess_us: how much longer than the shortest
  * @host: hash of the host that answered
+ * @other_q8: how much of its rate the queue of the other direction uses, as used_q8, if that may
+ *	be in @excess_us, too; else 0
  */
 struct zrtt_line_answer {
 	u32 left_us;
 	u32 gap_us;
 	u32 excess_us;
 	u32 host;
+	u32 other_q8;
 };
 
 /**
@@ -168,13 +171,11 @@ struct zrtt_line_answer {
  * @of: of each pair of hosts, that to the latest probe
  * @from: bit i: of[i] is one
  * @count: of packets
- * @other_q8: how much of its rate the queue of the other direction uses, as used_q8
  */
 struct zrtt_line_answers {
 	struct zrtt_line_answer of[ZRTT_LINE_PAIRS];
 	u32 from;
 	u32 count;
-	u32 other_q8;
 };
 
 /**
@@ -229,7 +230,7 @@ struct zrtt_line_noise {
  * @state: enum zrtt_line_state
  * @excess_us: of the last two epochs with answers, the lower one, above @floor_us
  * @latest_us: the same of the last one alone
- * @path_us: how long the answer took beside that
+ * @ours: it is not that of the other direction
  * @hosts: that answered in it
  * @floor_us: least excess of this window and of the one before, ~0 = none
  * @flat: is the excess a queue?
@@ -262,7 +263,6 @@ struct zrtt_line {
 	u32 state;
 	u32 excess_us;
 	u32 latest_us;
-	u32 path_us;
 	u32 hosts;
 	u32 floor_us[2];
 	struct zrtt_line_flat flat;
@@ -274,6 +274,7 @@ struct zrtt_line {
 	u32 used_q8;
 	u8 step;
 	u8 steps;
+	bool ours;
 	bool pointed;
 	bool point_queued;
 	struct zrtt_line_mark latest;
@@ -725,10 +726,9 @@ static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
 
 	line->excess_us = excess_us < line->latest_us ? excess_us : line->latest_us;
 	line->latest_us = excess_us;
-	line->path_us = answer.gap_us - (u32)zrtt_line_least(answer.gap_us, excess_us);
+	line->ours = answer.other_q8 <= 2 * line->used_q8;
 	line->answered_us = now_us;
 	answers->count = 0;
-	answers->other_q8 = 0;
 	if (params->kind == ZRTT_LINE_AHEAD)
 		return (struct zrtt_line_mark) { now_us, bytes };
 	return (struct zrtt_line_mark) {
@@ -789,7 +789,8 @@ static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line
 	if (line->latest_us > ZRTT_LOSS_WAIT_US ||
 	    (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss)))
 		loss->waited = true;
-	to = zrtt_loss_update(loss, line->rate, bytes, now_us);
+	to = zrtt_loss_update(loss, line->rate, line->rate == params->max && !line->measured, bytes,
+			      now_us);
 	if (!zrtt_line_set(line, params, to))
 		return false;
 	line->state = ZRTT_LINE_LOSS;
@@ -815,7 +816,6 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 {
 	u32 span_us = now_us - line->epoch_us;
 	u64 sent = bytes - line->epoch_bytes;
-	u32 other_q8 = answers->other_q8;
 	struct zrtt_line_mark through;
 	bool queue, full, lost;
 	u64 base;
@@ -853,12 +853,11 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	if (lost)
 		return true;
-	zrtt_line_deep(line, queue && other_q8 <= 2 * line->used_q8, full, span_us, now_us);
+	zrtt_line_deep(line, queue && line->ours, full, span_us, now_us);
 	zrtt_line_vary(line, now_us);
 	if (zrtt_line_farther(line, queue, now_us))
 		return zrtt_line_move(line, params);
-	/* a way there and back has the queues of both directions: whose is it? */
-	if (queue && other_q8 <= 2 * line->used_q8)
+	if (queue && line->ours)
 		return zrtt_line_lower(line, params, bytes, now_us);
 	/* a line that loses says itself which rate is too much */
 	base = zrtt_loss_holds(loss) ? line->rate : zrtt_line_base(line);

@@ -491,6 +491,15 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	return to > least ? to : least;
 }
 
+/* The first rate, which nobody measured, lost while @sent were sent per second: what the line carries is
+ * near that. At half of it a queue that is there goes, and whose delay is then the path's shows.
+ */
+static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u32 bytes, u32 now_us)
+{
+	zrtt_loss_forget(loss, bytes, now_us);
+	return sent / 2;
+}
+
 /* Nothing was lost in a round in which the rate was used. Return: the rate from now on. */
 static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, u32 now_us)
 {
@@ -541,12 +550,14 @@ static inline bool zrtt_loss_settled(struct zrtt_loss *loss, u32 bytes, u32 now_
  * zrtt_loss_update() - an epoch has ended
  * @loss: what the line loses
  * @rate: of the shaper, bytes per second
+ * @first: that is the most that is allowed, and nobody measured the line
  * @bytes: on the line so far, low bits
  * @now_us: clock, wraps
  *
  * Return: what the rate is to be.
  */
-static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, u32 bytes, u32 now_us)
+static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first, u32 bytes,
+				   u32 now_us)
 {
 	u32 span_us = now_us - loss->round_us;
 	bool busy, loses, soon, over;
@@ -567,7 +578,8 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, u32 bytes, 
 	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
 	if (loses) {
-		rate = zrtt_loss_lower(loss, rate, lost, data, sent, busy, now_us);
+		rate = first && !busy ? zrtt_loss_first(loss, sent, bytes, now_us) :
+			zrtt_loss_lower(loss, rate, lost, data, sent, busy, now_us);
 		loss->settling = true;
 	} else if (busy) {
 		zrtt_loss_chain(loss, lost, data);

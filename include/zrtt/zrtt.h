@@ -14,6 +14,7 @@
 #include "handshake.h"
 #include "table.h"
 #include "halves.h"
+#include "oneway.h"
 #include "quic.h"
 #include "spin.h"
 #include "controller.h"

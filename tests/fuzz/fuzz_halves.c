@@ -2,10 +2,12 @@
 /*
  * libFuzzer target: connections timed by timestamps. More of them than their set holds,
  * packets of both directions with any timestamps, in any order, some of which begin a
- * probe and leave their queue at any time; clocks that wrap.
+ * probe and leave their queue at any time; clocks that wrap. What their answers say of
+ * each way.
  */
 #include <linux/types.h>
 #include <zrtt/halves.h>
+#include <zrtt/oneway.h>
 
 #include "draw.h"
 #include "expect.h"
@@ -30,6 +32,7 @@ struct events {
 
 struct router {
 	struct zrtt_conn *set;
+	struct zrtt_oneway oneway[2];	/* of the set's answers, by direction */
 	u64 now_ns;
 	u32 clock;		/* of the senders */
 	struct events queued;	/* packets that began a probe: their TSval */
@@ -102,6 +105,22 @@ static const struct zrtt_conn *find(const struct router *r, u32 tag)
 	return found;
 }
 
+/* Neither way took longer than both, and another connection's answer says nothing. */
+static void read_answer(struct router *r, const struct zrtt_echo *pkt)
+{
+	struct zrtt_oneway *oneway = &r->oneway[pkt->way];
+	u32 most_us = pkt->answer.gap_us + ZRTT_ONEWAY_SLACK_US;
+	bool known = oneway->tag == pkt->tag;
+	struct zrtt_excess excess;
+
+	if (!zrtt_oneway_answer(oneway, pkt->tag, pkt->tsval, &pkt->answer, &excess))
+		return;
+	expect(known && oneway->tag == pkt->tag, "answer of another connection");
+	expect((u64)excess.there_us + excess.back_us <= most_us ||
+	       (!excess.apart && excess.there_us <= most_us), "a way takes longer than both");
+	expect(excess.apart || oneway->wrong == ZRTT_ONEWAY_WRONG, "clock is given up too soon");
+}
+
 static void arrive(struct router *r, struct draw *d)
 {
 	struct zrtt_echo pkt = {
@@ -122,6 +141,8 @@ static void arrive(struct router *r, struct draw *d)
 	if (begins)
 		note(&r->queued, event);
 	conn = find(r, pkt.tag);
+	if (pkt.answers)
+		read_answer(r, &pkt);
 	expect(conn, "connection has no slot");
 	expect(rtt_us == zrtt_conn_rtt_us(conn), "another connection's RTT");
 	expect(!rtt_us || (rtt_us >= 64 && rtt_us <= ZRTT_HINT_MAX_US),

@@ -28,6 +28,7 @@ ALGORITHM = [
     "loss.h",
     "line.h",
     "halves.h",
+    "oneway.h",
     "quic.h",
     "spin.h",
     "shaper.h",

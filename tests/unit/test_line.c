@@ -802,7 +802,7 @@ static void begin_told(struct told *told)
 
 static void tell(struct told *told, u32 pair, u32 gap_us, u32 excess_us)
 {
-	struct zrtt_line_answer answer = { told->now_us - gap_us, gap_us, excess_us, 7 };
+	struct zrtt_line_answer answer = { told->now_us - gap_us, gap_us, excess_us, 7, 0 };
 
 	zrtt_line_answer(&told->answers, pair, &answer);
 }
@@ -830,7 +830,7 @@ static void test_queue_of_the_other_direction_is_not_followed(void **state)
 	for (i = 0; i < 300; i++) {
 		tick_told(&told);
 		tell(&told, 1, 100000, i < 50 ? 0 : 80000);
-		told.answers.other_q8 = 128;
+		told.answers.of[1].other_q8 = 128;
 		update_told(&told);
 	}
 	assert_int_equal(told.line.rate, 20 * MBIT);
@@ -888,6 +888,30 @@ static void test_rate_that_empties_a_queue_ends_with_it(void **state)
 		}
 		assert_int_equal(told.line.state, ZRTT_LINE_HOLD);
 		assert_int_equal(told.line.rate, ceilings[i] ? 2 * MBIT : 8 * MBIT);
+	}
+}
+
+/* The most that is allowed is twenty times what gets through, and some of that is lost. */
+static void test_first_rate_that_loses_says_nothing(void **state)
+{
+	u64 measured;
+	u32 i;
+
+	(void)state;
+	for (measured = 0; measured <= 4 * MBIT; measured += 4 * MBIT) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.min = MBIT / 8;
+		told.line.measured = measured;
+		for (i = 0; i < 300000 / TICK_US; i++) {
+			tick_told(&told);
+			told.loss.pairs[0].sent = 40000;
+			told.loss.pairs[0].lost = 20000;
+			update_told(&told);
+		}
+		assert_near(told.line.rate, measured ? 10 * MBIT : MBIT / 2, MBIT / 20);
+		assert_int_equal(told.loss.ceiling, measured ? 20 * MBIT : 0);
 	}
 }
 
@@ -964,7 +988,7 @@ static void test_silence_ends_a_queue(void **state)
 
 static struct zrtt_line_answer answer_of(u32 left_us, u32 excess_us, u32 host)
 {
-	return (struct zrtt_line_answer) { left_us, 10000 + excess_us, excess_us, host };
+	return (struct zrtt_line_answer) { left_us, 10000 + excess_us, excess_us, host, 0 };
 }
 
 static void test_hosts_have_one_voice_each(void **state)
@@ -1071,6 +1095,7 @@ int main(void)
 		cmocka_unit_test(test_hosts_agree_on_loss),
 		cmocka_unit_test(test_seldom_answers_are_kept),
 		cmocka_unit_test(test_rate_that_empties_a_queue_ends_with_it),
+		cmocka_unit_test(test_first_rate_that_loses_says_nothing),
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),
