@@ -15,7 +15,7 @@ from lab.flent.network import Network
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS
 from lab.model.scenario import parse_rtts
-from lab.model.units import UnitError, parse_rate
+from lab.model.units import UnitError, parse_rate, parse_time
 from lab.output import pictures, text_table
 
 
@@ -31,6 +31,14 @@ def _rates(text: str) -> tuple[int, int]:
     down, slash, up = text.partition("/")
     try:
         return parse_rate(down), parse_rate(up if slash else down)
+    except UnitError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
+def _room(text: str) -> float:
+    """Milliseconds from "300ms"."""
+    try:
+        return parse_time(text)
     except UnitError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -56,6 +64,10 @@ def add(commands: Commands) -> None:
     p.add_argument("--rate", type=_rates, default="20mbit", metavar="RATE[/RATE]",
                    help="rate of the bottleneck: of both directions, or down/up, such as "
                    "100mbit/20mbit")  # fmt: skip
+    p.add_argument("--line", type=_room, metavar="TIME",
+                   help="the bottleneck is a line beyond the router, with the rates of --rate and a "
+                   "FIFO of so much room in each direction; for batches that attach qdiscs to the "
+                   "root, such as flent-configs/line.batch")  # fmt: skip
     p.add_argument("--rtts", default="20ms..200ms/10", metavar="LIST",
                    help="RTTs, one host for each: 20ms,40ms,... or FIRST..LAST/COUNT")  # fmt: skip
     p.add_argument("--seed", type=int, default=1, help="seed of all random choices")
@@ -69,7 +81,7 @@ def add(commands: Commands) -> None:
 
 
 def _flent(args: argparse.Namespace) -> None:
-    network = Network(*args.rate, parse_rtts(args.rtts)).check()
+    network = Network(*args.rate, parse_rtts(args.rtts), args.line).check()
     batches = batch.load(args.file, args.batch)
     pictures.pyplot()  # now rather than after minutes, if it is missing
     engine = get_engine(args.kernel)

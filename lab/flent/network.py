@@ -9,7 +9,8 @@ Network namespaces of one guest, each with a name that resolves::
             below each the qdisc under test                      RTT of that host
 
 flent runs on the client, netserver and an irtt server on each host. The router is
-a bottleneck in both directions. Whatever a host sends is delayed by its RTT:
+a bottleneck in both directions. Or the line between router and core is, which has a FIFO
+at each end: then the router has no htb, and qdiscs are attached to the root of its devices. Whatever a host sends is delayed by its RTT:
 constant delay reorders nothing. `ssh NAME COMMAND` runs the command in that namespace, so a
 batch reaches the router the way it does on a testbed of real machines.
 """
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 
 from lab.model.scenario import MAX_RTTS, MIN_RATE_BPS, ScenarioError
 from lab.model.units import format_ms
+from lab.model.wire import FRAME_BYTES
 from lab.net.network import NETEM_LIMIT_PACKETS, htb, memory_line
 
 MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "sch_fq_pie",
@@ -28,6 +30,7 @@ MODULES = ("veth", "sch_htb", "sch_netem", "sch_cake", "sch_codel", "sch_pie", "
 PROGRAMS = ("python3", "bash", "which", "basename", "readlink")
 """Of flent and its scripts, beside ip, tc and the small tools of a guest."""
 CLIENT, ROUTER, CORE = "client", "router", "core"
+MIN_LINE_MS, MAX_LINE_MS = 5, 5000
 CLIENT_ADDRESS, LAN_ADDRESS = "10.1.0.2", "10.1.0.1"
 WAN_ADDRESS, CORE_ADDRESS = "10.2.0.1", "10.2.0.2"
 
@@ -60,6 +63,8 @@ class Network:
     """Towards the client."""
     up_bps: int
     rtts_ms: tuple[float, ...]
+    line_ms: float | None = None
+    """Room of each FIFO of the line; None: the router is the bottleneck."""
 
     def check(self) -> Network:
         """Returns itself, or raises ScenarioError."""
@@ -69,6 +74,8 @@ class Network:
             raise ScenarioError(f"--rtts: 2 to {MAX_RTTS} of them")
         if len(set(self.hosts)) < len(self.hosts):
             raise ScenarioError("--rtts: hosts are named by them, no two can be the same")
+        if self.line_ms is not None and not MIN_LINE_MS <= self.line_ms <= MAX_LINE_MS:
+            raise ScenarioError(f"--line: {MIN_LINE_MS} ms to {MAX_LINE_MS} ms")
         return self
 
     @property
@@ -90,7 +97,7 @@ class Network:
             *self._name_lines(),
             *_backbone_lines(),
             *[line for index in range(len(self.hosts)) for line in self._host_lines(index)],
-            *self._bottleneck_lines(),
+            *(self._line_lines(self.line_ms) if self.line_ms else self._bottleneck_lines()),
         ]
         return "\n".join(lines) + RUN
 
@@ -135,6 +142,26 @@ class Network:
                 f"tc -n {ROUTER} qdisc add dev {device} root handle 1: htb default 1",
                 f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {htb(bps)}",
             )
+        ]
+
+    def _line_lines(self, room_ms: float) -> list[str]:
+        """The core has both FIFOs: one for what it sends to the router, one for what comes."""
+        tc = f"tc -n {CORE}"
+        return [
+            f"ip -n {CORE} link add uplink type ifb",
+            f"ip -n {CORE} link set uplink up",
+            f"{tc} qdisc add dev access clsact",
+            f"{tc} filter add dev access ingress matchall action mirred egress redirect dev uplink",
+            *[
+                line
+                for device, bps in (("uplink", self.up_bps), ("access", self.down_bps))
+                for line in (
+                    f"{tc} qdisc add dev {device} root handle 1: htb default 1",
+                    f"{tc} class add dev {device} parent 1: classid 1:1 {htb(bps, wire=True)}",
+                    f"{tc} qdisc add dev {device} parent 1:1 bfifo"
+                    f" limit {max(round(bps / 8000 * room_ms), FRAME_BYTES)}",
+                )
+            ],
         ]
 
 

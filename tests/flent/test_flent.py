@@ -20,6 +20,7 @@ from lab.flent import plots, tools
 ROOT = Path(__file__).resolve().parents[2]
 OUT = ROOT / "out" / "test-flent"
 BATCHES = ROOT / "flent-configs" / "zrtt.batch"
+LINE_BATCHES = ROOT / "flent-configs" / "line.batch"
 HOSTS = ("h20ms", "h60ms", "h160ms")
 RATE_MBPS = 20
 LENGTH_S = 10
@@ -105,6 +106,13 @@ def test_flent_opens_it(form: str) -> None:
     assert all(f"TCP upload::{host}" in done.stdout for host in HOSTS)
 
 
+def _table(stdout: str) -> dict[str, dict[str, str]]:
+    """The lines of a table, by its first column."""
+    rows = [re.split("  +", line) for line in stdout.splitlines()]
+    (first,) = [i for i, row in enumerate(rows) if row[0] == "data file"]
+    return {row[0]: dict(zip(rows[first], row, strict=True)) for row in rows[first + 1 : -1]}
+
+
 @cache
 def _call() -> tuple[dict[str, Any], dict[str, str]]:
     """Runs the batch with a call over unequal rates: the data file, its line of the table."""
@@ -113,10 +121,8 @@ def _call() -> tuple[dict[str, Any], dict[str, str]]:
         "--override", f"length={LENGTH_S}", "--override", "for_qdiscs=dualpi2", "--out", str(OUT),
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    *_, head, line, _ = done.stdout.splitlines()
-    columns = dict(zip(re.split("  +", head), re.split("  +", line), strict=True))
     with gzip.open(OUT / "batch-voip-dualpi2.flent.gz", "rt") as stream:
-        return json.load(stream), columns
+        return json.load(stream), _table(done.stdout)["voip-dualpi2"]
 
 
 def test_call_is_made_of_small_packets() -> None:
@@ -132,6 +138,22 @@ def test_rates_are_down_and_up() -> None:
     assert 0.5 * 20 < float(columns["down"]) < 20
     assert 0.5 * 4 < float(columns["up"]) < 4
     assert float(columns["call p95"]) >= float(columns["call mean"]) > 0
+
+
+def test_rates_of_a_line_beyond_the_router_are_found() -> None:
+    done = _lab(
+        str(LINE_BATCHES), "--batch", "rrul", "--rate", "20mbit/5mbit", "--line", "300ms",
+        "--rtts", "20ms,60ms", "--override", "length=20",
+        "--override", "for_qdiscs=none,zrtt_auto", "--out", str(OUT / "line"),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = _table(done.stdout)
+    none, auto = rows["rrul-none"], rows["rrul-zrtt_auto"]
+    assert float(none["ICMP mean"]) > 200
+    # most of it before the rates are known
+    assert float(auto["ICMP mean"]) < 80
+    assert float(auto["down"]) > 0.8 * 20
+    assert float(auto["up"]) > 0.6 * 5
 
 
 @pytest.mark.parametrize("batch", ["rrul", "rrul_be", "voip", "rtt_fair"])

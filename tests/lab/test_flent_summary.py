@@ -100,16 +100,21 @@ def test_each_direction_has_its_rate() -> None:
 
 
 @pytest.mark.parametrize(
-    "rate", ["fast", "20mbit/", "/20mbit", "20mbit/1", "1mbit/2mbit/3mbit", "20mbit/9kbit", "1bit"]
-)
-def test_rates_that_are_none_are_refused(
-    rate: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ("option", "value"),
+    [
+        *[("--rate", rate) for rate in ("fast", "20mbit/", "/20mbit", "20mbit/1", "1bit",
+                                        "1mbit/2mbit/3mbit", "20mbit/9kbit")],
+        *[("--line", room) for room in ("long", "300", "4ms", "0ms", "6s")],
+    ],
+)  # fmt: skip
+def test_lines_that_are_none_are_refused(
+    option: str, value: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["lab", "flent", "flent-configs/zrtt.batch", "--batch", "rrul", "--rate", rate]
+    words = ["lab", "flent", "flent-configs/zrtt.batch", "--batch", "rrul", option, value]
     monkeypatch.setattr(sys, "argv", words)
     try:
         status = cli.main()
     except SystemExit as refusal:
         status = int(str(refusal.code))
     assert status
-    assert "--rate" in capsys.readouterr().err
+    assert option in capsys.readouterr().err
