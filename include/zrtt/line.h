@@ -82,6 +82,13 @@
  */
 #define ZRTT_LINE_DRAIN_US	150000
 
+/* The first queue may have been there when the connections began: their shortest time says nothing of
+ * it. So the first rate is half of what was measured, until for this and the time of an answer there
+ * was no queue, and no answer that came sooner, by 2^-3 of the time since the last one that did.
+ */
+#define ZRTT_LINE_EMPTY_US	500000
+#define ZRTT_LINE_EMPTY_SHIFT	3
+
 /* Who sends for that long without an answer has no timestamps. */
 #define ZRTT_LINE_BLIND_US	2000000
 
@@ -221,6 +228,22 @@ struct zrtt_line_noise {
 };
 
 /**
+ * struct zrtt_line_empty - is the line empty for the first time?
+ * @pending: it is not known to have been
+ * @begun: the rate is what empties it ...
+ * @since_us: ... since then
+ * @least_us: shortest time of an answer since there is no queue that is seen
+ * @least_at_us: when that came
+ */
+struct zrtt_line_empty {
+	bool pending;
+	bool begun;
+	u32 since_us;
+	u32 least_us;
+	u32 least_at_us;
+};
+
+/**
  * struct zrtt_line - the line
  * @rate: what the shaper lets pass, bytes per second
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
@@ -230,9 +253,11 @@ struct zrtt_line_noise {
  * @state: enum zrtt_line_state
  * @excess_us: of the last two epochs with answers, the lower one, above @floor_us
  * @latest_us: the same of the last one alone
- * @ours: it is not that of the other direction
+ * @gap_us: how long that answer took in all
+ * @ours: @excess_us is not that of the other direction
  * @hosts: that answered in it
  * @floor_us: least excess of this window and of the one before, ~0 = none
+ * @empty: the first time that it is
  * @flat: is the excess a queue?
  * @noise: or does it vary by itself?
  * @window_us: when this window began
@@ -263,8 +288,10 @@ struct zrtt_line {
 	u32 state;
 	u32 excess_us;
 	u32 latest_us;
+	u32 gap_us;
 	u32 hosts;
 	u32 floor_us[2];
+	struct zrtt_line_empty empty;
 	struct zrtt_line_flat flat;
 	struct zrtt_line_noise noise;
 	u32 window_us;
@@ -304,6 +331,7 @@ static inline void zrtt_line_begin(struct zrtt_line *line, const struct zrtt_lin
 		.state = ZRTT_LINE_START,
 		.rate = params->max,
 		.floor_us = { ~0U, ~0U },
+		.empty = { .pending = true },
 		.window_us = now_us,
 		.epoch_us = now_us,
 		.epoch_bytes = bytes,
@@ -566,6 +594,39 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
+/* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being emptied. */
+static inline bool zrtt_line_empties(struct zrtt_line *line, bool queue, u32 now_us)
+{
+	struct zrtt_line_empty *empty = &line->empty;
+	u32 since_us = now_us - empty->least_at_us;
+	u32 sooner_us = since_us >> ZRTT_LINE_EMPTY_SHIFT;
+
+	if (!empty->begun)
+		return false;
+	if (queue || line->gap_us + sooner_us < empty->least_us) {
+		empty->least_us = line->gap_us;
+		empty->least_at_us = now_us;
+	}
+	empty->begun = since_us <= ZRTT_LINE_EMPTY_US + line->gap_us &&
+		       now_us - empty->since_us < ZRTT_LINE_WINDOW_US;
+	return empty->begun;
+}
+
+/* The rate is known for the first time: empty the line, if it has not been. */
+static inline void zrtt_line_begin_empty(struct zrtt_line *line, u32 now_us)
+{
+	if (!line->empty.pending)
+		return;
+	line->empty = (struct zrtt_line_empty) { false, true, now_us, line->gap_us, now_us };
+}
+
+/* The rate while it is emptied. */
+static inline bool zrtt_line_half(struct zrtt_line *line, const struct zrtt_line_params *params)
+{
+	line->state = ZRTT_LINE_QUEUE;
+	return zrtt_line_set(line, params, line->measured / 2);
+}
+
 /* The rate and what was measured are less than @from, by 2^-ZRTT_LINE_FLAT_SHIFT. */
 static inline bool zrtt_line_fell(const struct zrtt_line *line, u64 from)
 {
@@ -687,6 +748,8 @@ static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line
 	bool queue = line->state == ZRTT_LINE_QUEUE && line->measured;
 	u64 base = zrtt_line_base(line);
 
+	if (zrtt_line_empties(line, false, now_us))
+		return false;
 	if (now_us - line->answered_us <= ZRTT_LINE_BLIND_US) {
 		if (full && line->state == ZRTT_LINE_GROW && base < line->lately)
 			return zrtt_line_grow(line, params, base, span_us);
@@ -726,6 +789,7 @@ static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
 
 	line->excess_us = excess_us < line->latest_us ? excess_us : line->latest_us;
 	line->latest_us = excess_us;
+	line->gap_us = answer.gap_us;
 	line->ours = answer.other_q8 <= 2 * line->used_q8;
 	line->answered_us = now_us;
 	answers->count = 0;
@@ -796,6 +860,8 @@ static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line
 	line->state = ZRTT_LINE_LOSS;
 	line->step = ZRTT_LINE_GROW_MIN;
 	line->steps = 0;
+	/* it is below what the line carries */
+	line->empty.pending = false;
 	return true;
 }
 
@@ -857,6 +923,10 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	zrtt_line_vary(line, now_us);
 	if (zrtt_line_farther(line, queue, now_us))
 		return zrtt_line_move(line, params);
+	if (queue && line->ours && line->measured)
+		zrtt_line_begin_empty(line, now_us);
+	if (zrtt_line_empties(line, queue, now_us))
+		return zrtt_line_half(line, params);
 	if (queue && line->ours)
 		return zrtt_line_lower(line, params, bytes, now_us);
 	/* a line that loses says itself which rate is too much */
