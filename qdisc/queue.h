@@ -504,7 +504,7 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
 
 	if (lane == ZRTT_LANE_BULK ||
 	    zrtt_host_exceeds(&q->vars.hosts, m, q->seen.pkt.host_bytes,
-			      zrtt_epoch(q->clock.ns)))
+			      bytes <= ZRTT_LANE_SMALL, zrtt_epoch(q->clock.ns)))
 		return ZRTT_LANE_BULK;
 	ceil = zrtt_host_ceil(&q->vars.hosts, m);
 	return ceil && zrtt_ceil_full(&q->params.ceil, ceil, q->clock.ns) ? ZRTT_LANE_BULK : lane;

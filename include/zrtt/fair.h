@@ -514,27 +514,35 @@ zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_h
 		zrtt_ceil_follow(ceil, law->p_q30);
 }
 
+#define ZRTT_HOST_SMALL_SHIFT	2	/* the part of small packets */
+
 /**
  * zrtt_host_exceeds() - did a host send more ahead of bulk than its due share?
  * @hosts: hosts
  * @m: member of the flow whose packet is to go ahead
  * @bytes: of that packet
+ * @small: it is a small one
  * @epoch: now
  *
  * Many flows that send little are many flows: together they may have what their host may, in this
- * epoch and in those since its last update, which new flows put off.
+ * epoch and in those since its last update, which new flows put off. A part of it is for small
+ * packets: a call is not to wait in bulk while the host's transfers begin.
  */
 static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt_member *m,
-				     u32 bytes, u32 epoch)
+				     u32 bytes, bool small, u32 epoch)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
 	u32 room = likely(!g->others_q8) ? hosts->ahead_most :
 		   zrtt_host_room(g, hosts->ahead_most, g->others.ahead);
 	u32 epochs = epoch - zrtt_member_host(hosts, m)->epoch;
+	u64 most;
 
 	if (epochs > hosts->table.update_epochs)
 		epochs = hosts->table.update_epochs;
-	if (g->ahead > (u64)room * (1 + epochs) + 3 * 1514)
+	most = (u64)room * (1 + epochs) + 3 * 1514;
+	if (!small)
+		most -= most >> ZRTT_HOST_SMALL_SHIFT;
+	if (g->ahead > most)
 		return true;
 	g->ahead += bytes;
 	return false;

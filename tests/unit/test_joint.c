@@ -428,7 +428,7 @@ static u32 send_ahead(struct queue *q, u32 epoch)
 {
 	u32 sent = 0;
 
-	while (sent < 3 * DUE && !zrtt_host_exceeds(&q->hosts, &q->members[0], 1000, epoch))
+	while (sent < 3 * DUE && !zrtt_host_exceeds(&q->hosts, &q->members[0], 1000, true, epoch))
 		sent += 1000;
 	return sent;
 }
