@@ -18,3 +18,11 @@ stats auto.downlink r ifb-eth0
 part auto.check
 ip netns exec r zrtt-check eth0 || true
 wait $!
+# one direction alone: what comes back is seen by a queue of its own
+ip netns exec r zrtt-link down eth0
+ZRTT_UPLINK="auto max 50mbit" ip netns exec r zrtt-link up eth0
+upload a 4000 5002 &
+sleep 3
+stats auto.alone r eth0
+stats auto.other r ifb-eth0
+wait $!
