@@ -601,7 +601,10 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 
 	if (params->tuned && !marks)
 		chance_q30 = zrtt_drop_odds(p_q30);
-	if (!zrtt_is_hit(f, chance_q30 * segs, params->tuned, rnd))
+	/* a larger one is as good, and would wrap */
+	if (chance_q30 < ZRTT_P_ONE)
+		chance_q30 *= segs;
+	if (!zrtt_is_hit(f, chance_q30, params->tuned, rnd))
 		return ZRTT_PASS;
 	f->hit = 1;
 	f->marks += f->l4s && f->marks < 255;

@@ -142,7 +142,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "spaced": Step(
         "random marks",
-        _edit(LAW, "chance_q30 * segs, params->tuned, rnd", "chance_q30 * segs, false, rnd"),
+        _edit(LAW, "chance_q30, params->tuned, rnd", "chance_q30, false, rnd"),
         {
             "reno": ("jain", "sojourn_p95_ms"),
             "fast": ("max_min_ratio",),

@@ -508,6 +508,19 @@ static void past_hits_are_not_owed(void **state)
 	assert_in_range(hits, 0, 2);
 }
 
+/* The largest P_i there may be, of a packet that stands for many. */
+static void largest_chance_does_not_wrap(void **state)
+{
+	const struct zrtt_law_params params = { .mark_max_q30 = ZRTT_P_ONE };
+	struct zrtt_flow f = { .threshold_q30 = ZRTT_P_ONE };
+	u32 segs;
+
+	(void)state;
+	for (segs = 1; segs <= 1U << 16; segs *= 2)
+		assert_int_equal(zrtt_verdict(&params, &f, 1ULL << 52, false, segs, true,
+					      UINT32_MAX), ZRTT_DROP);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -531,6 +544,7 @@ int main(void)
 		cmocka_unit_test(only_ect_below_mark_max_is_marked),
 		cmocka_unit_test(verdict_is_remembered_as_a_hit),
 		cmocka_unit_test(past_hits_are_not_owed),
+		cmocka_unit_test(largest_chance_does_not_wrap),
 	};
 
 	return cmocka_run_group_tests_name("law", tests, NULL, NULL);
