@@ -250,14 +250,15 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 static bool zrtt_read_answer(struct zrtt_sched_data *q, const struct zrtt_echo *echo,
 			     struct zrtt_excess *excess)
 {
-	/* pairs with zrtt_net_alloc_oneway() */
-	struct zrtt_oneway *oneway = smp_load_acquire(&q->net->oneway);
+	struct zrtt_oneway *oneway;
 
-	if (!echo->answers || !oneway ||
-	    (!echo->answered && q->params.line.kind != ZRTT_LINE_AHEAD))
+	if (!echo->answers || (!echo->answered && q->params.line.kind != ZRTT_LINE_AHEAD))
 		return false;
-	return zrtt_oneway_answer(&oneway[2 * zrtt_conn_set(echo->tag) + echo->way], echo->tag,
-				  echo->tsval, &echo->answer, excess);
+	/* pairs with zrtt_net_alloc_oneway() */
+	oneway = smp_load_acquire(&q->net->oneway);
+	return oneway &&
+	       zrtt_oneway_answer(&oneway[2 * zrtt_conn_set(echo->tag) + echo->way],
+				  echo->tag, echo->tsval, &echo->answer, excess);
 }
 
 /* The packet in @q->seen answers a probe: tell who wants to know. */

@@ -594,7 +594,9 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
 }
 
-/* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being emptied. */
+/* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being
+ * emptied.
+ */
 static inline bool zrtt_line_empties(struct zrtt_line *line, bool queue, u32 now_us)
 {
 	struct zrtt_line_empty *empty = &line->empty;
@@ -617,7 +619,12 @@ static inline void zrtt_line_begin_empty(struct zrtt_line *line, u32 now_us)
 {
 	if (!line->empty.pending)
 		return;
-	line->empty = (struct zrtt_line_empty) { false, true, now_us, line->gap_us, now_us };
+	line->empty = (struct zrtt_line_empty) {
+		.begun = true,
+		.since_us = now_us,
+		.least_us = line->gap_us,
+		.least_at_us = now_us,
+	};
 }
 
 /* The rate while it is emptied. */
@@ -883,7 +890,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	u32 span_us = now_us - line->epoch_us;
 	u64 sent = bytes - line->epoch_bytes;
 	struct zrtt_line_mark through;
-	bool queue, full, lost;
+	bool queue, ours, full, lost;
 	u64 base;
 
 	zrtt_line_mark(line, bytes, now_us);
@@ -906,6 +913,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
 	line->latest = through;
 	queue = line->excess_us > zrtt_line_queue_us(line) && !loss->settling;
+	ours = queue && line->ours;
 	zrtt_line_measure(line, through, queue);
 	/* what the line lost did not get through */
 	if (loss->ceiling && line->measured > loss->ceiling)
@@ -919,15 +927,15 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	if (lost)
 		return true;
-	zrtt_line_deep(line, queue && line->ours, full, span_us, now_us);
+	zrtt_line_deep(line, ours, full, span_us, now_us);
 	zrtt_line_vary(line, now_us);
 	if (zrtt_line_farther(line, queue, now_us))
 		return zrtt_line_move(line, params);
-	if (queue && line->ours && line->measured)
+	if (ours && line->measured)
 		zrtt_line_begin_empty(line, now_us);
 	if (zrtt_line_empties(line, queue, now_us))
 		return zrtt_line_half(line, params);
-	if (queue && line->ours)
+	if (ours)
 		return zrtt_line_lower(line, params, bytes, now_us);
 	/* a line that loses says itself which rate is too much */
 	base = zrtt_loss_holds(loss) ? line->rate : zrtt_line_base(line);

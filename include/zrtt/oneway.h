@@ -25,7 +25,7 @@
 #define ZRTT_ONEWAY_SLACK_US	4000
 
 /* A clock that was set is wrong once; one with another tick is so again and again. */
-#define ZRTT_ONEWAY_WRONG		3
+#define ZRTT_ONEWAY_WRONG	3
 
 /* Who does not answer for that long makes room for another connection. */
 #define ZRTT_ONEWAY_KEEP_US	2000000
@@ -79,8 +79,8 @@ static inline u32 zrtt_oneway_above(u32 *least_us, u32 us, u32 drift_us)
  * Return: whether @excess says something. The first answer does not.
  */
 static inline bool zrtt_oneway_answer(struct zrtt_oneway *oneway, u32 tag, u32 tsval,
-				    const struct zrtt_line_answer *answer,
-				    struct zrtt_excess *excess)
+				      const struct zrtt_line_answer *answer,
+				      struct zrtt_excess *excess)
 {
 	u32 now_us = answer->left_us + answer->gap_us, far_us = tsval * ZRTT_ONEWAY_TICK_US;
 	u32 there_us = far_us - answer->left_us, back_us = now_us - far_us;

@@ -10,9 +10,10 @@ Network namespaces of one guest, each with a name that resolves::
 
 flent runs on the client, netserver and an irtt server on each host. The router is
 a bottleneck in both directions. Or the line between router and core is, which has a FIFO
-at each end: then the router has no htb, and qdiscs are attached to the root of its devices. Whatever a host sends is delayed by its RTT:
-constant delay reorders nothing. `ssh NAME COMMAND` runs the command in that namespace, so a
-batch reaches the router the way it does on a testbed of real machines.
+at each end: then the router has no htb, and qdiscs are attached to the root of its devices.
+Whatever a host sends is delayed by its RTT: constant delay reorders nothing. `ssh NAME
+COMMAND` runs the command in that namespace, so a batch reaches the router the way it does on
+a testbed of real machines.
 """
 
 from __future__ import annotations
@@ -138,10 +139,7 @@ class Network:
         return [
             line
             for device, bps in (("wan", self.up_bps), ("lan", self.down_bps))
-            for line in (
-                f"tc -n {ROUTER} qdisc add dev {device} root handle 1: htb default 1",
-                f"tc -n {ROUTER} class add dev {device} parent 1: classid 1:1 {htb(bps)}",
-            )
+            for line in _shaper_lines(ROUTER, device, bps)
         ]
 
     def _line_lines(self, room_ms: float) -> list[str]:
@@ -156,13 +154,20 @@ class Network:
                 line
                 for device, bps in (("uplink", self.up_bps), ("access", self.down_bps))
                 for line in (
-                    f"{tc} qdisc add dev {device} root handle 1: htb default 1",
-                    f"{tc} class add dev {device} parent 1: classid 1:1 {htb(bps, wire=True)}",
+                    *_shaper_lines(CORE, device, bps, wire=True),
                     f"{tc} qdisc add dev {device} parent 1:1 bfifo"
                     f" limit {max(round(bps / 8000 * room_ms), FRAME_BYTES)}",
                 )
             ],
         ]
+
+
+def _shaper_lines(name: str, device: str, bps: int, *, wire: bool = False) -> list[str]:
+    """htb with one class, 1:1, at that rate."""
+    return [
+        f"tc -n {name} qdisc add dev {device} root handle 1: htb default 1",
+        f"tc -n {name} class add dev {device} parent 1: classid 1:1 {htb(bps, wire=wire)}",
+    ]
 
 
 def _namespace_lines(name: str) -> list[str]:

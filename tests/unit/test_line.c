@@ -128,7 +128,6 @@ static u32 jitter(struct world *w, struct sender *s, u32 excess_us)
 	return s->answered_us - w->now_us - excess_us;
 }
 
-
 static void probe(struct world *w, u32 wait_us)
 {
 	u32 host, noise_us;
@@ -449,13 +448,13 @@ static void test_few_answers_are_enough(void **state)
 	run(w, 20 * S);
 	w->line.rate = 2 * MBIT;
 	w->line.measured = w->line.lately = w->line.least = w->line.passed = 2 * MBIT;
-	for (i = 0; i < 20; i++) {
+	for (i = 0; i < 19; i++) {
 		w->silent = true;
 		run(w, S);
 		w->silent = false;
 		run(w, S / 10);
 	}
-	assert_true(w->line.measured >= 15 * MBIT);
+	assert_true(w->line.rate >= 15 * MBIT);
 	free(w);
 }
 
@@ -964,7 +963,7 @@ static void test_first_rate_that_loses_says_nothing(void **state)
 }
 
 /* A line with a queue stands still for 2 s, and goes on at its rate. Senders stop after 200 ms, but for
- * packets that they send again on timeouts, and more of those when they have answers.
+ * packets that they send again on timeouts, and all that they send for 200 ms when they have answers.
  */
 static void test_line_that_stood_still_has_its_rate(void **state)
 {
@@ -981,12 +980,13 @@ static void test_line_that_stood_still_has_its_rate(void **state)
 		u32 at_us = i * TICK_US;
 		bool still = at_us >= 5 * S && at_us < 7 * S;
 		bool again = at_us >= 5 * S + S / 5 && at_us < 7 * S + S / 5;
-		bool stopped = still && at_us >= 5 * S + S / 5;
+		bool timeout = at_us > 5 * S + ZRTT_LINE_STILL_US && i % 2;
+		bool sends = !still || at_us < 5 * S + S / 5 || timeout;
 
 		tick_told(&told);
-		if (stopped && i % 8)
+		if (!sends)
 			told.bytes -= MBIT * TICK_US / 1000000;
-		if (!stopped || i % 8 == 0)
+		else
 			zrtt_loss_pass(&told.loss, flow, (again ? i % 300 : i) * PACKET, PACKET,
 				       false, told.now_us, told.now_us);
 		wait_us = at_us < S ? 0 : at_us >= 7 * S && at_us < 7 * S + S / 5 ? 2 * S : 60000;
@@ -997,7 +997,7 @@ static void test_line_that_stood_still_has_its_rate(void **state)
 		if (at_us >= 2 * S)
 			assert_true(told.line.measured >= MBIT * 7 / 8);
 	}
-	assert_true(told.loss.bytes > 20 * PACKET);
+	assert_true(told.loss.bytes > 50 * PACKET);
 }
 
 /* What was sent since the latest answer waits, but for what the line has sent since. */
