@@ -601,9 +601,8 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 
 	if (params->tuned && !marks)
 		chance_q30 = zrtt_drop_odds(p_q30);
-	/* a larger one is as good, and would wrap */
-	if (chance_q30 < ZRTT_P_ONE)
-		chance_q30 *= segs;
+	if (unlikely(__builtin_mul_overflow(chance_q30, (u64)segs, &chance_q30)))
+		chance_q30 = ZRTT_P_ONE;
 	if (!zrtt_is_hit(f, chance_q30, params->tuned, rnd))
 		return ZRTT_PASS;
 	f->hit = 1;
