@@ -25,6 +25,7 @@
 #include "qdisc/hosts.h"
 #include "qdisc/edit.h"
 #include "qdisc/queue.h"
+#include "qdisc/leave.h"
 #include "qdisc/line.h"
 #include "qdisc/peers.h"
 #include "qdisc/arrive.h"
@@ -139,7 +140,7 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
 	if (lane == ZRTT_LANE_L4S)
-		zrtt_note_l4s(q, skb, flow);
+		zrtt_note_flow(q, skb, flow);
 	zrtt_idle_end(&q->vars);
 	zrtt_push(skb, sch, lane, flow, segs, q->clock.ns);
 	if (unlikely(full))
@@ -168,7 +169,6 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_arrival *pkt = &q->seen.pkt;
 	u32 rnd = zrtt_random(q), bytes = qdisc_pkt_len(skb);
-	enum zrtt_verdict verdict;
 	struct zrtt_flow *flow;
 	enum zrtt_lane lane;
 	u64 now_ns;
@@ -200,15 +200,11 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
-	verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt, rnd, now_ns);
-	if (unlikely(verdict != ZRTT_PASS)) {
-		if (verdict == ZRTT_DROP || !zrtt_mark(skb, &q->seen.p)) {
-			q->stats.drop_mark += segs;
-			zrtt_lose_timing(q);
-			return qdisc_drop_reason(skb, sch, to_free,
-						 QDISC_DROP_CONGESTED);
-		}
-		q->stats.ecn_mark += segs;
+	if (likely(zrtt_owes_later(&q->params, &q->vars, flow, pkt, now_ns))) {
+		zrtt_note_flow(q, skb, flow);
+	} else if (!zrtt_judge_now(q, skb, flow, segs, rnd)) {
+		zrtt_lose_timing(q);
+		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
 	}
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
@@ -288,7 +284,11 @@ static noinline bool zrtt_dequeue_clock(struct Qdisc *sch)
 	q->dequeue_jiffies = (u32)jiffies;
 	if (zrtt_drop_late(sch, now_ns) || trimming || q->params.shaper.rate)
 		zrtt_dequeue_clock_soon(q);
-	return !q->params.shaper.rate || zrtt_shape(sch, now_ns);
+	if (!q->params.shaper.rate)
+		return true;
+	/* what is dropped takes nothing of the rate */
+	zrtt_settle_next(sch);
+	return zrtt_shape(sch, now_ns);
 }
 
 /* The last packet leaves; the next arrival reads the clock. */
@@ -311,7 +311,9 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 	if (q->dequeue_jiffies != (u32)jiffies && !zrtt_dequeue_clock(sch))
 		return NULL;
 
-	skb = zrtt_send_next(sch);
+	do
+		skb = zrtt_send_next(sch);
+	while (unlikely(!skb));
 	if (zrtt_cb(skb)->times)
 		zrtt_start_timing(q, zrtt_cb(skb), ktime_get_ns());
 	if (!qdisc_qlen(sch))

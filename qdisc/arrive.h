@@ -107,4 +107,21 @@ zrtt_arrive_closer(struct Qdisc *sch, struct sk_buff *skb, u32 segs, u32 rnd)
 	return zrtt_arrive_member(sch, skb) ?: zrtt_arrive_member_slow(sch, skb, segs, rnd);
 }
 
+/* Judge a packet of @segs that is to join bulk. Return: false if it is to be dropped. */
+static noinline bool zrtt_judge_now(struct zrtt_sched_data *q, struct sk_buff *skb,
+				    struct zrtt_flow *flow, u32 segs, u32 rnd)
+{
+	enum zrtt_verdict verdict = zrtt_mark_or_drop(&q->params, &q->vars, flow, &q->seen.pkt,
+						      rnd, q->clock.ns);
+
+	zrtt_cb(skb)->flow = 0;
+	if (verdict == ZRTT_MARK && zrtt_mark(skb, &q->seen.p))
+		q->stats.ecn_mark += segs;
+	else if (verdict != ZRTT_PASS) {
+		q->stats.drop_mark += segs;
+		return false;
+	}
+	return true;
+}
+
 #endif

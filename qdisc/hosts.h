@@ -97,12 +97,6 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 		pkt->hosts[1] = zrtt_hash_end_host(q, &ends, 1);
 }
 
-/* A packet of weight w counts as 1 / w of its bytes, and as one at least. */
-static u32 zrtt_weighed(u32 bytes, u32 weight_q8)
-{
-	return max_t(u32, bytes * ZRTT_WEIGHT_ONE / weight_q8, 1);
-}
-
 /* The weight of the packet's DSCP; what is not IP has that of 0. */
 static u32 zrtt_dscp_weight(const struct zrtt_sched_data *q)
 {

@@ -17,9 +17,6 @@
 /* So many packets of a lane are no queue to look at. */
 #define ZRTT_SPARSE_PKTS	8
 
-/* One of 32 sparse packets has its sojourn measured. */
-#define ZRTT_SPARSE_SAMPLE	31
-
 /* What the queue may hold follows from the parameters and from the link's rate. */
 static void zrtt_derive_limit(struct zrtt_sched_data *q)
 {
@@ -277,18 +274,17 @@ static __always_inline struct sk_buff *zrtt_pull(struct Qdisc *sch, enum zrtt_la
 	return skb;
 }
 
-/* How long did a packet wait that leaves for the link? Microseconds. */
-static noinline u32 zrtt_sojourn_us(const struct zrtt_skb_cb *cb)
+/* Note whose a packet is, for when it leaves. */
+static __always_inline void zrtt_note_flow(struct zrtt_sched_data *q, struct sk_buff *skb,
+					   const struct zrtt_flow *flow)
 {
-	u32 most_us = ZRTT_SOJOURN_MAX_US;
+	const struct zrtt_packet *p = &q->seen.p;
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
 
-	return min_t(u64, div_u64(ktime_get_ns() - cb->enqueue_ns, NSEC_PER_USEC), most_us);
-}
-
-/* Smooth the sojourn of packets that leave a lane. */
-static noinline void zrtt_sample(u32 *delay_q8, u32 sojourn_us)
-{
-	*delay_q8 = zrtt_ewma(*delay_q8, sojourn_us << ZRTT_DELAY_FRAC, ZRTT_DELAY_WQ_Q16);
+	cb->flow = flow->tag;
+	cb->ip_off = p->version && p->ip_off < ZRTT_NO_IP ? p->ip_off : ZRTT_NO_IP;
+	if (unlikely(zrtt_flow_owes(flow)))
+		q->owing_until = q->vars.table.lanes[ZRTT_LANE_BULK].in + 1;
 }
 
 /* Is there a packet behind the lanes of sparse flows? */
@@ -297,113 +293,6 @@ static bool zrtt_others_wait(struct Qdisc *sch)
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	return sch->q.head || q->l4s.backlog_pkts;
-}
-
-/* A sparse packet of @bytes leaves for the link; @l4s_waits: the low-latency lane has some. */
-static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane lane,
-					      const struct zrtt_skb_cb *cb, u32 bytes,
-					      bool l4s_waits)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-	u32 segs = cb->segs;
-
-	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head || l4s_waits);
-	if (lane > ZRTT_LANE_L4S && l4s_waits)
-		zrtt_l4s_other_left(&q->vars.l4s, bytes, true);
-	q->sparse.pkts += segs;
-	q->sparse.bytes += bytes;
-	if (unlikely(!(q->sparse.pkts & ZRTT_SPARSE_SAMPLE)))
-		zrtt_sample(&q->sparse.delay_q8, zrtt_sojourn_us(cb));
-}
-
-/* Set CE in a packet that leaves the low-latency lane. Return: whether it can be marked. */
-static bool zrtt_mark_l4s(struct sk_buff *skb, const struct zrtt_skb_cb *cb)
-{
-	struct zrtt_packet p = { .ip_off = cb->ip_off };
-	const u8 *first;
-	u8 copy;
-
-	if (cb->ip_off == ZRTT_NO_IP)
-		return false;
-	/* the header need not be in the linear part */
-	first = skb_header_pointer(skb, cb->ip_off, sizeof(copy), &copy);
-	if (!first)
-		return false;
-	p.version = *first >> 4;
-	return zrtt_mark(skb, &p);
-}
-
-/* A packet leaves the low-latency lane for the link. */
-static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	struct zrtt_vars *vars = &q->vars;
-	u32 bytes = qdisc_pkt_len(skb), sojourn_us = zrtt_sojourn_us(cb);
-	struct zrtt_flow *flow = zrtt_flow_lookup(&vars->table, cb->flow);
-
-	zrtt_bulk_left(&vars->lanes, bytes);
-	if (zrtt_head(sch, zrtt_sparse_or_bulk(sch)))
-		zrtt_l4s_left(&vars->l4s, bytes);
-	q->l4s.pkts += cb->segs;
-	q->l4s.bytes += bytes;
-	zrtt_sample(&q->l4s.delay_q8, sojourn_us);
-	if (flow && zrtt_l4s_verdict(&vars->l4s, &vars->ctl, flow, &vars->law,
-				     zrtt_log_due(vars, flow), sojourn_us, zrtt_random(q)) &&
-	    q->params.ecn && zrtt_mark_l4s(skb, cb)) {
-		q->l4s.marks += cb->segs;
-		q->stats.ecn_mark += cb->segs;
-	}
-}
-
-/* A packet of @bytes leaves bulk for the link. */
-static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes, bool l4s_waits)
-{
-	struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	zrtt_bulk_left(&q->vars.lanes, bytes);
-	if (l4s_waits)
-		zrtt_l4s_other_left(&q->vars.l4s, bytes, false);
-}
-
-/* Take the head of a lane, which leaves for the link. */
-static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_lane lane,
-						 bool l4s_waits)
-{
-	struct sk_buff *skb = zrtt_pull(sch, lane);
-	u32 bytes = qdisc_pkt_len(skb);
-
-	_bstats_update(&sch->bstats, bytes, zrtt_cb(skb)->segs);
-	if (lane == ZRTT_LANE_BULK)
-		zrtt_count_bulk(sch, bytes, l4s_waits);
-	else if (lane == ZRTT_LANE_L4S)
-		zrtt_count_l4s(sch, skb);
-	else
-		zrtt_count_sparse(sch, lane, zrtt_cb(skb), bytes, l4s_waits);
-	return skb;
-}
-
-/* The same where it takes more to choose a lane. */
-static noinline struct sk_buff *zrtt_send_chosen(struct Qdisc *sch)
-{
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	return zrtt_send(sch, zrtt_choose_lane(sch), q->l4s.backlog_pkts);
-}
-
-/* The same of the lane that is next. The usual ones are named, for the compiler. */
-static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
-{
-	switch (zrtt_usual_lane(sch)) {
-	case ZRTT_LANE_BULK:
-		return zrtt_send(sch, ZRTT_LANE_BULK, false);
-	case ZRTT_LANE_SPARSE:
-		return zrtt_send(sch, ZRTT_LANE_SPARSE, false);
-	case ZRTT_LANE_THIN:
-		return zrtt_send(sch, ZRTT_LANE_THIN, false);
-	default:
-		return zrtt_send_chosen(sch);
-	}
 }
 
 /* How long the head of a lane has waited, ns; 0 = the lane is empty. */
@@ -535,17 +424,6 @@ static noinline bool zrtt_l4s_drops(struct zrtt_sched_data *q, struct zrtt_flow 
 		return false;
 	return zrtt_mark_or_drop(&q->params, &q->vars, flow, pkt,
 				 zrtt_random(q), q->clock.ns) == ZRTT_DROP;
-}
-
-/* What marks a packet of the low-latency lane when it leaves. */
-static void zrtt_note_l4s(struct zrtt_sched_data *q, struct sk_buff *skb,
-			  const struct zrtt_flow *flow)
-{
-	const struct zrtt_packet *p = &q->seen.p;
-	struct zrtt_skb_cb *cb = zrtt_cb(skb);
-
-	cb->flow = flow->tag;
-	cb->ip_off = p->version && p->ip_off < ZRTT_NO_IP ? p->ip_off : ZRTT_NO_IP;
 }
 
 /* A packet of @segs was dropped, or is not queued. */

@@ -155,6 +155,7 @@ struct zrtt_hidden {
  * @ahead_pkts: those of them that are in a lane before bulk
  * @rare_pkts: those of these that are neither in thin nor in sparse
  * @limit: most of them, at the link's present rate
+ * @owing_until: of packets in bulk before this number, one may be hit as it leaves
  * @memory: bytes of memory that they take
  * @trim: a limit was lowered below that, packets are to be dropped
  * @clock: of arrivals
@@ -189,6 +190,7 @@ struct zrtt_sched_data {
 	u32 ahead_pkts;
 	u32 rare_pkts;
 	u32 limit;
+	u32 owing_until;
 	u32 memory;
 	bool trim;
 	struct zrtt_clock clock;

@@ -45,6 +45,14 @@ enum zrtt_controller_kind {
 #define ZRTT_YOUNG_WQ_Q16	256
 #define ZRTT_YOUNG_MAX_Q16	(ZRTT_Q16_ONE / 2)
 
+/* A mark is answered an RTT after it left. A queue that falls so fast that it is at the aim by then has
+ * been answered already, and more marks would empty the link: one Reno flow of 40 ms has 97 instead of 59 %
+ * of 300 Mbit/s in the first 9 s. So nobody is marked until it falls more slowly.
+ */
+#define ZRTT_FALL_TICKS		2
+#define ZRTT_FALL_PKTS		3
+#define ZRTT_FALL_RTT_US	100000		/* until RTT_avg is known */
+
 /* No queue to speak of for 2 updates: P_b overshot, and the integral alone would take
  * 13 s to come back from 25 %. From then on p' also falls by 1/8 per update; PIE does
  * the like (RFC 8033 section 4.2).
@@ -146,6 +154,7 @@ struct zrtt_ctl_params {
  * @recent_us: sojourns at the last updates, PI2
  * @at: where the next one goes
  * @aim_us: what PI2 holds the standing queue at
+ * @falls: the queue is at the aim within an RTT, as it is
  * @young_q16: part of the rates that young flows have, Q16, up to
  *	ZRTT_YOUNG_MAX_Q16: PI2's gains are less by it
  * @empty_ticks: updates in a row that found no queue to speak of
@@ -161,6 +170,7 @@ struct zrtt_ctl {
 	u32 aim_us;
 	u32 young_q16;
 	u32 empty_ticks;
+	bool falls;
 	u64 changed_ns;
 };
 
@@ -304,6 +314,26 @@ static inline u32 zrtt_ctl_standing(struct zrtt_ctl *ctl, u32 sojourn_us)
 		if (ctl->recent_us[i] < least_us)
 			least_us = ctl->recent_us[i];
 	return least_us;
+}
+
+/**
+ * zrtt_ctl_foresee() - does the queue fall to the aim within an RTT? To be called before a tick.
+ * @ctl: state
+ * @sojourn_us: as for that tick
+ * @elapsed_us: since the last one
+ * @packet_us: what a packet takes on the link: one more or less of them is no trend
+ * @rtt_us: RTT_avg, 0 = not known
+ */
+static inline void zrtt_ctl_foresee(struct zrtt_ctl *ctl, u32 sojourn_us, u32 elapsed_us,
+				    u32 packet_us, u32 rtt_us)
+{
+	u32 then = (ctl->at + ZRTT_STANDING_TICKS - ZRTT_FALL_TICKS) % ZRTT_STANDING_TICKS;
+	s64 fall_us = (s64)ctl->recent_us[then] - sojourn_us;
+	u32 for_us = rtt_us ? rtt_us : ZRTT_FALL_RTT_US;
+
+	ctl->falls = fall_us > ZRTT_FALL_PKTS * packet_us &&
+		     sojourn_us - div_s64(fall_us * for_us, ZRTT_FALL_TICKS * elapsed_us) <
+		     ctl->aim_us;
 }
 
 /* Set what the standing queue is held at: half of the target, or towards @fill_us where

@@ -137,6 +137,14 @@ struct zrtt_member {
 	bool joined;
 };
 
+/* A packet of weight w counts as 1 / w of its bytes, and as one at least. */
+static inline u32 zrtt_weighed(u32 bytes, u32 weight_q8)
+{
+	u32 weighed = bytes * ZRTT_WEIGHT_ONE / weight_q8;
+
+	return weighed ? weighed : 1;
+}
+
 /* log2 of the power of a weight that divides P_i, Q16: of weight w is who has w times what
  * others have, and P_i goes with a power of -1.33 (CUBIC) to -2 (Reno) of that.
  */

@@ -36,7 +36,13 @@ enum zrtt_verdict {
 };
 
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
+/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a packet that
+ * comes. Where flows have few packets on their way, and lose some, their short flows would take twice as long.
+ */
+#define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
+
 #define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
+#define ZRTT_CREDIT_MAX		(3 * ZRTT_P_ONE)	/* of a flow whose packets wait */
 #define ZRTT_WEIGHT_LOG_MIN	(-15 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_WEIGHT_LOG_MAX	(22 << ZRTT_Q16)
 #define ZRTT_NORM_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
@@ -91,6 +97,7 @@ enum zrtt_verdict {
  * @pth_q30: P_th
  * @feedback: exponent of the rate feedback
  * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
+ * @later_max_q30: largest P_i that is not for the packet itself; see zrtt_owes_later()
  * @tuned: mode zrtt's own: marks spaced by an accumulator instead of drawn at
  *	random, mean weight 1, drops as odds, a penalty for more than the due share
  * @clamp: bound what an unconfirmed hint does
@@ -102,6 +109,7 @@ struct zrtt_law_params {
 	u32 pth_q30;
 	u32 feedback;
 	u32 mark_max_q30;
+	u32 later_max_q30;
 	bool padhye;
 	bool tuned;
 	bool clamp;
@@ -271,6 +279,23 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
 }
 
 /**
+ * zrtt_wait_us() - how long a packet that comes now will wait
+ * @backlog: bytes queued
+ * @rate: bytes that left in the last epoch
+ *
+ * The age of the head is what the queue was when that came: of one that gets shorter it is known a
+ * queue too late. Where the link had little to do in that epoch, this is far too long.
+ * Return: 0 .. ZRTT_SOJOURN_MAX_US
+ */
+static inline u32 zrtt_wait_us(u64 backlog, u64 rate)
+{
+	u64 us = rate ? div64_u64(backlog * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) :
+			ZRTT_SOJOURN_MAX_US;
+
+	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
+}
+
+/**
  * zrtt_control() - a tick of the controller, and of the law behind it
  * @params: parameters of the controller
  * @law_params: of the law
@@ -278,7 +303,7 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  * @law: state
  * @sums: of all flows
  * @flow_rate: what the usual flow has, bytes per epoch; see zrtt_mean_rate()
- * @sojourn_us: age of the packet that waits longest, 0 = none does
+ * @sojourn_us: age of the packet that waits longest, or zrtt_wait_us(); 0 = none waits
  * @backlog_pkts: packets queued
  * @queue_us: smoothed sojourn
  * @late_ns: how late the tick is
@@ -289,10 +314,15 @@ static inline void zrtt_control(const struct zrtt_ctl_params *params,
 				const struct zrtt_sums *sums, u32 flow_rate, u32 sojourn_us,
 				u32 backlog_pkts, u32 queue_us, u64 late_ns)
 {
+	u32 elapsed_us = zrtt_ctl_elapsed_us(params, late_ns), packet_us;
+
 	zrtt_ctl_follow(params, ctl, zrtt_fill_us(flow_rate, law->rtt_avg_us));
 	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
-	zrtt_ctl_tick(params, ctl, zrtt_ctl_sojourn(params, ctl, sojourn_us, backlog_pkts),
-		      zrtt_ctl_elapsed_us(params, late_ns));
+	packet_us = backlog_pkts ? sojourn_us / backlog_pkts : 0;
+	sojourn_us = zrtt_ctl_sojourn(params, ctl, sojourn_us, backlog_pkts);
+	if (law_params->tuned && params->kind == ZRTT_CTL_PI2)
+		zrtt_ctl_foresee(ctl, sojourn_us, elapsed_us, packet_us, law->rtt_avg_us);
+	zrtt_ctl_tick(params, ctl, sojourn_us, elapsed_us);
 	zrtt_law_tick(law_params, law, sums, ctl->p_q30, ctl->p_avg_q30, queue_us);
 }
 
@@ -521,13 +551,36 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);
 }
 
+/* Does @f have the credit for a hit? */
+static inline bool zrtt_flow_owes(const struct zrtt_flow *f)
+{
+	return f->acc_q30 >= f->threshold_q30;
+}
+
+/* One is. */
+static inline void zrtt_flow_hit(struct zrtt_flow *f, u32 rnd)
+{
+	f->acc_q30 -= f->threshold_q30;
+	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	f->hit = 1;
+}
+
+/* Add @chance_q30, ZRTT_SPACE_MAX at most, to the credit of @f, of which no packet may leave for
+ * long.
+ */
+static inline void zrtt_flow_charge(struct zrtt_flow *f, u32 chance_q30)
+{
+	if (likely(f->acc_q30 <= ZRTT_CREDIT_MAX))
+		f->acc_q30 += chance_q30;
+}
+
 /* zrtt_charge_excess() where the due share is large: few flows have that, and others are not to pay. */
 static noinline __maybe_unused void
 zrtt_charge_large(const struct zrtt_law *law, struct zrtt_flow *f, s32 log_rate, u32 epochs)
 {
 	if (log_rate - law->log_due < ZRTT_EXCESS_LOG || !law->p_q30 || !f->counts || f->l4s)
 		return;
-	if (f->acc_q30 < f->threshold_q30)
+	if (!zrtt_flow_owes(f))
 		f->acc_q30 += ZRTT_EXCESS_CREDIT * zrtt_live_epochs(epochs);
 }
 
@@ -576,10 +629,9 @@ static inline bool zrtt_is_hit(struct zrtt_flow *f, u64 chance_q30, bool spaced,
 	if (!spaced || chance_q30 > ZRTT_SPACE_MAX)
 		return (rnd >> 2) < chance_q30;
 	f->acc_q30 += (u32)chance_q30;
-	if (f->acc_q30 < f->threshold_q30)
+	if (!zrtt_flow_owes(f))
 		return false;
-	f->acc_q30 -= f->threshold_q30;
-	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
+	zrtt_flow_hit(f, rnd);
 	return true;
 }
 

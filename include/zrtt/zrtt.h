@@ -327,6 +327,9 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	u32 i;
 
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
+	params->law.later_max_q30 = !params->law.tuned || params->ceil.rate ? 0 :
+		params->law.mark_max_q30 < ZRTT_LATER_MAX ? params->law.mark_max_q30 :
+		ZRTT_LATER_MAX;
 	params->mark_shift = zrtt_mask_shift(params->mark_mask);
 	params->fair_shift = zrtt_mask_shift(params->fair_mask);
 	params->weight_shift = zrtt_mask_shift(params->weight_mask);
@@ -423,7 +426,8 @@ static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_v
  * zrtt_tick() - what is not per packet: P_b, alpha, averages
  * @params: parameters
  * @vars: state
- * @sojourn_us: age of the older of the packets at the lanes' heads, 0 = empty
+ * @sojourn_us: age of the older of the packets at the lanes' heads, or zrtt_wait_us() if that is
+ *	less; 0 = empty
  * @backlog_pkts: packets in bulk and in the low-latency lane, segments of GSO packets counted
  * @now_ns: clock
  */
@@ -995,6 +999,65 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (unlikely(vars->hosts.ceils))
 		return zrtt_mark_or_drop_capped(params, vars, f, pkt, rnd, now_ns);
 	return zrtt_mark_or_drop_below(params, vars, f, NULL, pkt, rnd, now_ns);
+}
+
+/**
+ * zrtt_owes_later() - count P_i of a packet that zrtt_arrive() accounted, and that joins bulk
+ * @params: parameters
+ * @vars: state
+ * @f: its flow
+ * @pkt: the packet
+ * @now_ns: clock, as zrtt_arrive() had it
+ *
+ * Its sender would see a mark in it a queue later, and the queue is another one then. So not this
+ * packet is hit but the next of its flow that leaves, if zrtt_flow_owes(). But what P_i drops is not
+ * to fill the queue, and a ceiling is a matter of what comes: then nothing happens here.
+ *
+ * Return: false if zrtt_mark_or_drop() is to say what becomes of it.
+ */
+static __always_inline bool zrtt_owes_later(const struct zrtt_params *params,
+					    struct zrtt_vars *vars, struct zrtt_flow *f,
+					    const struct zrtt_arrival *pkt, u64 now_ns)
+{
+	u64 p_q30 = zrtt_probability_below(vars, NULL, f);
+
+	if (unlikely(p_q30 > params->law.later_max_q30 || p_q30 * pkt->segs > ZRTT_SPACE_MAX) ||
+	    zrtt_is_policed(params, vars, f, pkt, now_ns))
+		return false;
+	zrtt_count_weight(&vars->law, p_q30, true);
+	if (likely(!vars->ctl.falls))
+		zrtt_flow_charge(f, (u32)p_q30 * pkt->segs);
+	return true;
+}
+
+/* A packet of a member's flow is dropped that had @len bytes. Its host may have gone meanwhile, or
+ * hosts and weights have changed.
+ */
+static noinline __maybe_unused void
+zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
+{
+	const struct zrtt_member *m = zrtt_own_member(&vars->table, f);
+	u32 bytes = m->weight_q8 ? zrtt_weighed(len, m->weight_q8) : 0;
+
+	f->bytes -= bytes < f->bytes ? bytes : f->bytes;
+	if (vars->table.groups && m->tag == f->tag && m->hosts[m->end] &&
+	    zrtt_host_stands(&vars->hosts, m, m->end))
+		zrtt_host_dropped(&vars->hosts, m,
+				  zrtt_weighed(len, m->host_weight * ZRTT_WEIGHT_ONE));
+}
+
+/**
+ * zrtt_dropped_leaving() - a packet is dropped as it leaves, for what its flow owed
+ * @vars: state
+ * @f: its flow
+ * @len: its length
+ */
+static inline void zrtt_dropped_leaving(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
+{
+	if (unlikely(vars->table.members))
+		zrtt_member_dropped(vars, f, len);
+	else
+		f->bytes -= len < f->bytes ? len : f->bytes;
 }
 
 #endif

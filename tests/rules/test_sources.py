@@ -44,7 +44,7 @@ ALGORITHM = [
     "zrtt.h",
 ]
 # The module's own, in this order, too.
-PARTS = ["sched.h", "timing.h", "tables.h", "dissect.h", "hosts.h", "edit.h", "queue.h", "line.h", "peers.h", "arrive.h", "shape.h", "config.h", "stats.h"]
+PARTS = ["sched.h", "timing.h", "tables.h", "dissect.h", "hosts.h", "edit.h", "queue.h", "leave.h", "line.h", "peers.h", "arrive.h", "shape.h", "config.h", "stats.h"]
 WALK_LINES = 500
 TYPES, MATH = "<linux/types.h>", "<linux/math64.h>"
 UAPI = ROOT / "include/uapi/linux/pkt_sched_zrtt.h"
