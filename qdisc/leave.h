@@ -112,14 +112,13 @@ static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_la
 	return skb;
 }
 
-/* The flow of bulk's head owes a hit, and the head is to leave. Return: whether it was dropped. */
+/* Bulk's head is to leave, and is hit. Return: whether it was dropped. */
 static bool zrtt_hit_head(struct Qdisc *sch, struct zrtt_flow *flow)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = zrtt_head(sch, ZRTT_LANE_BULK);
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
 
-	zrtt_flow_hit(flow, zrtt_random(q));
 	if (q->params.ecn && zrtt_mark_noted(skb, cb)) {
 		q->stats.ecn_mark += cb->segs;
 		return false;
@@ -141,7 +140,7 @@ static noinline bool zrtt_settle_head(struct Qdisc *sch)
 
 	/* once: a shaper may keep it */
 	cb->flow = 0;
-	return flow && zrtt_flow_owes(flow) && zrtt_hit_head(sch, flow);
+	return flow && zrtt_settle(flow, zrtt_random(q)) && zrtt_hit_head(sch, flow);
 }
 
 /* Is bulk's head, or one behind it, of a flow that owes a hit? */

@@ -557,12 +557,11 @@ static inline bool zrtt_flow_owes(const struct zrtt_flow *f)
 	return f->acc_q30 >= f->threshold_q30;
 }
 
-/* One is. */
+/* One is hit: draw how much the next takes. */
 static inline void zrtt_flow_hit(struct zrtt_flow *f, u32 rnd)
 {
 	f->acc_q30 -= f->threshold_q30;
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-	f->hit = 1;
 }
 
 /* Add @chance_q30, ZRTT_SPACE_MAX at most, to the credit of @f, of which no packet may leave for

@@ -1010,7 +1010,7 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @now_ns: clock, as zrtt_arrive() had it
  *
  * Its sender would see a mark in it a queue later, and the queue is another one then. So not this
- * packet is hit but the next of its flow that leaves, if zrtt_flow_owes(). But what P_i drops is not
+ * packet is hit but the next of its flow that leaves, if zrtt_flow_owes(); see zrtt_settle(). But what P_i drops is not
  * to fill the queue, and a ceiling is a matter of what comes: then nothing happens here.
  *
  * Return: false if zrtt_mark_or_drop() is to say what becomes of it.
@@ -1044,6 +1044,22 @@ zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
 	    zrtt_host_stands(&vars->hosts, m, m->end))
 		zrtt_host_dropped(&vars->hosts, m,
 				  zrtt_weighed(len, m->host_weight * ZRTT_WEIGHT_ONE));
+}
+
+/**
+ * zrtt_settle() - a packet leaves: is it hit for those counted by zrtt_owes_later()?
+ * @f: its flow
+ * @rnd: random number
+ *
+ * Return: whether it is to be marked, or dropped if it cannot be.
+ */
+static inline bool zrtt_settle(struct zrtt_flow *f, u32 rnd)
+{
+	if (!zrtt_flow_owes(f))
+		return false;
+	zrtt_flow_hit(f, rnd);
+	f->hit = 1;
+	return true;
 }
 
 /**

@@ -135,7 +135,11 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		expect(h->bytes >= pkt->host_bytes, "bytes that no host has");
 		bytes = h->bytes;
 	}
-	if (zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd,
+	/* one of its flow left, and was dropped, whatever it and its host are now */
+	if (pkt->bytes & 1) {
+		zrtt_dropped_leaving(&q->vars, f, pkt->bytes);
+		expect(!h || h->bytes <= bytes, "a drop adds bytes");
+	} else if (zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, rnd,
 			      q->now_ns) == ZRTT_DROP && h)
 		expect(h->bytes == bytes - pkt->host_bytes, "a host pays for what was dropped");
 	else if (h)

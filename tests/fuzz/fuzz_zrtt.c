@@ -156,8 +156,7 @@ static void check_flow(const struct queue *q, const struct zrtt_flow *f, u32 tag
 	expect(weight_in_range(f->weight), "weight out of range");
 	expect(f->threshold_q30 >= ZRTT_P_ONE / 2 &&
 	       f->threshold_q30 < ZRTT_P_ONE / 2 * 3, "threshold out of range");
-	/* who lost the low-latency lane may have a mark due */
-	expect(f->acc_q30 < f->threshold_q30 + f->barred, "credit piles up");
+	expect(f->acc_q30 <= ZRTT_CREDIT_MAX + ZRTT_SPACE_MAX, "credit piles up");
 	expect(f->penalty_q16 >= ZRTT_PENALTY_MIN && f->penalty_q16 <= ZRTT_PENALTY_MAX,
 	       "penalty out of range");
 	expect(!f->live || !f->counts || (zrtt_flow_mature(f) && f->rate),
@@ -242,6 +241,31 @@ static bool check_l4s(struct queue *q, struct zrtt_flow *f, const struct zrtt_ar
 	return true;
 }
 
+/* A packet that is hit as it leaves, if at all; some wait for longer. Return: whether it is one. */
+static bool check_later(struct queue *q, struct zrtt_flow *f, const struct zrtt_arrival *pkt,
+			u32 rnd)
+{
+	u64 p_q30 = zrtt_probability(&q->vars, f);
+	u32 credit_q30 = f->acc_q30, bytes = f->bytes;
+	bool owed;
+
+	if (pkt->bytes & 1 || !zrtt_owes_later(&q->params, &q->vars, f, pkt, q->now_ns))
+		return false;
+	expect(p_q30 <= q->params.law.mark_max_q30, "hits later what is to be dropped now");
+	expect(q->params.law.tuned || !p_q30, "a reproduction marks later");
+	expect(!q->vars.ctl.falls || f->acc_q30 == credit_q30, "charged while the queue falls");
+	check_flow(q, f, pkt->tag);
+	if (pkt->bytes & 2)
+		return true;
+	owed = zrtt_flow_owes(f);
+	expect(zrtt_settle(f, rnd) == owed && (!owed || f->hit), "another is hit");
+	if (owed && pkt->bytes & 4)
+		zrtt_dropped_leaving(&q->vars, f, pkt->bytes);
+	expect(f->bytes <= bytes, "a drop adds bytes");
+	check_flow(q, f, pkt->tag);
+	return true;
+}
+
 static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 {
 	enum zrtt_verdict verdict;
@@ -257,6 +281,8 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 		zrtt_answer(&q->params, &q->vars, f, pkt, q->now_ns, q->now_ns);
 	check_flow(q, f, pkt->tag);
 	if (check_l4s(q, f, pkt, rnd))
+		return;
+	if (check_later(q, f, pkt, rnd))
 		return;
 	p_q30 = zrtt_probability(&q->vars, f);
 	bytes = f->bytes;

@@ -132,6 +132,8 @@ BUGS = [
         "len = 16;",
         "names",
     ),
+    Bug("lets credit pile up", "zrtt", "f->acc_q30 <= ZRTT_CREDIT_MAX", "1", "law"),
+    Bug("charges while the queue falls", "zrtt", "likely(!vars->ctl.falls)", "1"),
     Bug("lets pass more than a bucket", "zrtt", "verdict = ZRTT_DROP;\n\n\tif (zrtt_is", "verdict = ZRTT_PASS;\n\n\tif (zrtt_is"),
     Bug("wraps a negative length", "shaper", "s64 sum = (s64)len +", "s64 sum = len +"),
     Bug("counts a link header twice", "shaper", "if (params->raw)", "if (0)"),

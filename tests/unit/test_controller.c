@@ -340,6 +340,37 @@ static void target_follows_under_any_parameters(void **state)
 }
 
 /* The law in floats: what p' becomes. */
+/* The queue was @before_us two updates of 16 ms ago, and is @now_us: does it fall to 7.5 ms in @rtt_us? */
+static bool falls(u32 before_us, u32 now_us, u32 packet_us, u32 rtt_us)
+{
+	struct zrtt_ctl ctl = { .aim_us = 7500, .at = 1 };
+
+	/* the ring's last two are before the place of the next one */
+	ctl.recent_us[ZRTT_STANDING_TICKS - 1] = before_us;
+	ctl.recent_us[0] = (before_us + now_us) / 2;
+	zrtt_ctl_foresee(&ctl, now_us, 16000, packet_us, rtt_us);
+	return ctl.falls;
+}
+
+static void queue_that_falls_is_foreseen(void **state)
+{
+	(void)state;
+	assert_true(falls(80000, 56000, 40, 65000));
+	assert_false(falls(80000, 56000, 40, 64000));
+	assert_false(falls(80000, 60000, 40, 65000));
+	assert_false(falls(80000, 80000, 40, 1000000));
+	assert_false(falls(56000, 80000, 40, 1000000));
+	/* until RTT_avg is known it is 100 ms */
+	assert_true(falls(80000, 64000, 40, 0) == falls(80000, 64000, 40, 100000));
+	assert_true(falls(80000, 60000, 40, 0));
+	/* a packet more or less is no trend */
+	assert_true(falls(80000, 56000, 7999, 100000));
+	assert_false(falls(80000, 56000, 8000, 100000));
+	/* the next update is later: the same fall is slower */
+	assert_false(falls(24000, 12000, 40, 5000));
+	assert_true(falls(24000, 12000, 40, 12100));
+}
+
 static double pi2_model(const struct zrtt_ctl_params *params, const struct zrtt_ctl *ctl,
 			u32 sojourn_us, u32 elapsed_us, double *tolerance)
 {
@@ -818,6 +849,7 @@ int main(void)
 		cmocka_unit_test(blue_ticks_at_its_own_pace),
 		cmocka_unit_test(average_follows_with_the_papers_weight),
 		cmocka_unit_test(two_packets_are_never_above_the_target),
+		cmocka_unit_test(queue_that_falls_is_foreseen),
 		cmocka_unit_test(late_is_10_targets_above_the_aim_and_behind_a_burst),
 	};
 

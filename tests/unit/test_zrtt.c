@@ -698,6 +698,134 @@ static void dropped_bytes_are_no_part_of_the_rate(void **state)
 	assert_int_equal(counted_bytes(ZRTT_MODE_ZRTT, ZRTT_P_ONE, true, true, ZRTT_DROP), 0);
 }
 
+/* Packets of 1000 bytes at a P_b of @p_q30, hit as they leave if at all: how many are, of 6400. */
+static u32 hit_leaving(struct queue *q, u32 p_q30, u32 segs, bool *later)
+{
+	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 1000, .segs = segs };
+	struct zrtt_flow *f;
+	u32 i, hits = 0;
+	u64 seed = 1;
+
+	for (i = 0; i < 6400; i++) {
+		f = arrive(q, &pkt, S);
+		zrtt_ctl_set(&q->vars.ctl, p_q30);
+		*later = zrtt_owes_later(&q->params, &q->vars, f, &pkt, S);
+		if (!*later)
+			return 0;
+		if (!zrtt_settle(f, (u32)unit_random(&seed)))
+			continue;
+		assert_true(f->hit);
+		zrtt_dropped_leaving(&q->vars, f, pkt.bytes);
+		hits++;
+	}
+	assert_int_equal(flow_of(q, 7)->bytes, (6400 - hits) * 1000);
+	return hits;
+}
+
+static void hits_are_had_by_packets_that_leave(void **state)
+{
+	const struct zrtt_arrival pkt = { .tag = 8, .bytes = 1000, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f;
+	bool later;
+	u32 i;
+
+	(void)state;
+	assert_near(hit_leaving(q, ZRTT_P_ONE / 64, 1, &later), 100, 8);
+	free_queue(q);
+	q = new_queue(ZRTT_MODE_ZRTT, 64);
+	assert_near(hit_leaving(q, ZRTT_P_ONE / 64, 4, &later), 400, 16);
+	/* none waits for a second hit for ever */
+	f = arrive(q, &pkt, S);
+	zrtt_ctl_set(&q->vars.ctl, ZRTT_LATER_MAX);
+	for (i = 0; i < 1000; i++)
+		assert_true(zrtt_owes_later(&q->params, &q->vars, f, &pkt, S));
+	for (i = 0; zrtt_settle(f, 1U << 31); i++)
+		;
+	assert_in_range(i, 2, 4);
+	/* nor is any counted that comes while the queue falls */
+	q->vars.ctl.falls = true;
+	f->acc_q30 = 0;
+	assert_true(zrtt_owes_later(&q->params, &q->vars, f, &pkt, S));
+	assert_int_equal(f->acc_q30, 0);
+	free_queue(q);
+}
+
+static void what_is_dropped_or_capped_is_judged_as_it_comes(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	bool later;
+	u32 mode;
+
+	(void)state;
+	hit_leaving(q, ZRTT_LATER_MAX, 16, &later);
+	assert_true(later);
+	hit_leaving(q, ZRTT_LATER_MAX, 17, &later);
+	assert_false(later);
+	hit_leaving(q, ZRTT_LATER_MAX + ZRTT_LATER_MAX / 100, 1, &later);
+	assert_false(later);
+	q->params.law.mark_max_q30 = ZRTT_P_ONE / 100;
+	zrtt_params_derive(&q->params);
+	hit_leaving(q, ZRTT_P_ONE / 99, 1, &later);
+	assert_false(later);
+	q->params.ceil.rate = 1000000;
+	zrtt_params_derive(&q->params);
+	hit_leaving(q, 1000, 1, &later);
+	assert_false(later);
+	free_queue(q);
+	for (mode = ZRTT_MODE_PAPER; mode < ZRTT_MODES; mode++) {
+		q = new_queue(mode, 64);
+		hit_leaving(q, 1000, 1, &later);
+		assert_false(later);
+		free_queue(q);
+	}
+}
+
+/* A packet that leaves is dropped: what it counted as is no part of its flow's rate, nor of its
+ * host's, if that is still there.
+ */
+static void weights_of_what_is_dropped_leaving(void **state)
+{
+	const struct zrtt_arrival pkt = {
+		.tag = 7, .bytes = 250, .host_bytes = 500, .hosts = { ZRTT_TAG | 16 },
+		.weight_q8 = 4 * ZRTT_WEIGHT_ONE, .host_weight = 2, .segs = 1,
+	};
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_hosts *hosts = &q->vars.hosts;
+	struct zrtt_member *m;
+	struct zrtt_flow *f, *h;
+
+	(void)state;
+	q->vars.table.members = calloc(64, sizeof(struct zrtt_member));
+	zrtt_hosts_begin(hosts);
+	zrtt_table_init(&hosts->table, calloc(64, sizeof(struct zrtt_flow)), 64);
+	hosts->groups = calloc(64, sizeof(struct zrtt_group));
+	q->vars.table.groups = hosts->groups;
+	f = arrive(q, &pkt, S);
+	f = arrive(q, &pkt, S);
+	m = zrtt_own_member(&q->vars.table, f);
+	h = zrtt_member_host(hosts, m);
+	assert_int_equal(f->bytes, 500);
+	assert_int_equal(h->bytes, 1000);
+	zrtt_dropped_leaving(&q->vars, f, 1000);
+	assert_int_equal(f->bytes, 250);
+	assert_int_equal(h->bytes, 500);
+	h->tag = ZRTT_TAG | 32;
+	zrtt_dropped_leaving(&q->vars, f, 1000);
+	assert_int_equal(f->bytes, 0);
+	assert_int_equal(h->bytes, 500);
+	/* as after a change of what hosts are */
+	*m = (struct zrtt_member) {};
+	f->bytes = 250;
+	zrtt_dropped_leaving(&q->vars, f, 1000);
+	assert_int_equal(f->bytes, 250);
+	assert_int_equal(h->bytes, 500);
+	free(q->vars.table.members);
+	free(hosts->table.slots);
+	free(hosts->groups);
+	free_queue(q);
+}
+
 /* The answer to a SYN updates its flow while updates are rare, and is dropped then. */
 static void drop_after_an_update_does_not_wrap(void **state)
 {
@@ -726,6 +854,16 @@ static void drop_after_an_update_does_not_wrap(void **state)
 			 ZRTT_DROP);
 	assert_int_equal(f->bytes, 0);
 	free_queue(q);
+}
+
+static void wait_is_of_the_backlog(void **state)
+{
+	(void)state;
+	assert_int_equal(zrtt_wait_us(0, 1000), 0);
+	assert_int_equal(zrtt_wait_us(1000, 1000), 134217);
+	assert_int_equal(zrtt_wait_us(250, 1000), 134217 / 4);
+	assert_int_equal(zrtt_wait_us(1, 0), ZRTT_SOJOURN_MAX_US);
+	assert_int_equal(zrtt_wait_us(UINT32_MAX, 1), ZRTT_SOJOURN_MAX_US);
 }
 
 /* Three packets of 1514 bytes, at so many bytes per epoch, less the RTT that there is. */
@@ -974,6 +1112,10 @@ int main(void)
 		cmocka_unit_test(thin_flow_is_no_part_of_the_due_share),
 		cmocka_unit_test(dropped_bytes_are_no_part_of_the_rate),
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
+		cmocka_unit_test(hits_are_had_by_packets_that_leave),
+		cmocka_unit_test(what_is_dropped_or_capped_is_judged_as_it_comes),
+		cmocka_unit_test(weights_of_what_is_dropped_leaving),
+		cmocka_unit_test(wait_is_of_the_backlog),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
 		cmocka_unit_test(tick_sets_the_aim_by_the_mean_rate),
 		cmocka_unit_test(tick_heeds_short_flows),
