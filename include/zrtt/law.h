@@ -82,6 +82,9 @@ enum zrtt_verdict {
  */
 #define ZRTT_FILL_BYTES		(3 * 1514ULL)
 
+/* As many full packets in an epoch say at what rate they leave. */
+#define ZRTT_WAIT_BYTES		(32 * 1514)
+
 /* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
 #define ZRTT_PADHYE_B		2
@@ -284,12 +287,13 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  * @rate: bytes that left in the last epoch
  *
  * The age of the head is what the queue was when that came: of one that gets shorter it is known a
- * queue too late. Where the link had little to do in that epoch, this is far too long.
+ * queue too late. Where the link had little to do in that epoch, this is far too long; where few
+ * packets left, it is not known well enough.
  * Return: 0 .. ZRTT_SOJOURN_MAX_US
  */
 static inline u32 zrtt_wait_us(u64 backlog, u64 rate)
 {
-	u64 us = rate ? div64_u64(backlog * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) :
+	u64 us = rate >= ZRTT_WAIT_BYTES ? div64_u64(backlog * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) :
 			ZRTT_SOJOURN_MAX_US;
 
 	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;

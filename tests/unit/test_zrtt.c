@@ -859,11 +859,14 @@ static void drop_after_an_update_does_not_wrap(void **state)
 static void wait_is_of_the_backlog(void **state)
 {
 	(void)state;
-	assert_int_equal(zrtt_wait_us(0, 1000), 0);
-	assert_int_equal(zrtt_wait_us(1000, 1000), 134217);
-	assert_int_equal(zrtt_wait_us(250, 1000), 134217 / 4);
+	assert_int_equal(zrtt_wait_us(0, 100000), 0);
+	assert_int_equal(zrtt_wait_us(100000, 100000), 134217);
+	assert_int_equal(zrtt_wait_us(25000, 100000), 134217 / 4);
 	assert_int_equal(zrtt_wait_us(1, 0), ZRTT_SOJOURN_MAX_US);
-	assert_int_equal(zrtt_wait_us(UINT32_MAX, 1), ZRTT_SOJOURN_MAX_US);
+	assert_int_equal(zrtt_wait_us(UINT32_MAX, 100000), ZRTT_SOJOURN_MAX_US);
+	/* of 31 packets */
+	assert_int_equal(zrtt_wait_us(1, 31 * 1514), ZRTT_SOJOURN_MAX_US);
+	assert_int_equal(zrtt_wait_us(32 * 1514, 32 * 1514), 134217);
 }
 
 /* Three packets of 1514 bytes, at so many bytes per epoch, less the RTT that there is. */
