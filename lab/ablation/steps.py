@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from lab.model.grid import Options
 from lab.toolchain.variant import Edit
 
-LAW, FLOW, TABLE, CONTROLLER = (
-    f"include/zrtt/{name}.h" for name in ("law", "flow", "table", "controller")
+LAW, FLOW, TABLE, CONTROLLER, WHOLE = (
+    f"include/zrtt/{name}.h" for name in ("law", "flow", "table", "controller", "zrtt")
 )
 ZRTT = "zrtt"
 """All steps."""
@@ -49,6 +49,10 @@ CELLS: Mapping[str, Options] = {
     "reno": {"cc": "reno"},
     "cubic": {"cc": "cubic"},
     "start": {"cc": "cubic", "warmup": "5", "duration": "20"},
+    "begin": {
+        "cc": "reno", "rate": "300mbit", "rtts": "20ms..50ms/4", "hint": "none",
+        "start": "0,0,0,0", "warmup": "0.5", "duration": "9.5",
+    },
     "many": {"cc": "reno", "sessions": "10"},
     "crowd": {"cc": "reno", "sessions": "20"},
     "pair": {"cc": "cubic", "rtts": "160ms,10ms", "rate": "50mbit"},
@@ -63,9 +67,10 @@ CELLS: Mapping[str, Options] = {
     "busy": {"cc": "cubic", "churn": "load=50% size=web"},
     "slow": {"cc": "reno", "rtts": "1ms,200ms", "rate": "1mbit", "ecn": "off", "duration": "100"},
 }
-"""Options of lab run, beside those that all have; start is while penalties are found."""
+"""Options of lab run, beside those that all have; start is while penalties are found, begin while the queue is."""
 COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
 
+BEGUN = {"begin": ("utilisation", "jain", "sojourn_p95_ms")}
 SLOWED = ("sojourn_max_ms", "min_phase_utilisation")
 CHURNED = ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")
 BUSY = ("utilisation", *CHURNED)
@@ -119,6 +124,21 @@ STEPS: Mapping[str, Step] = {
             "return error;",
         ),
         {"busy": BUSY, "slower": SLOWED},
+    ),
+    "falls": Step(
+        "marks while the queue falls, too",
+        _edit(CONTROLLER, "ctl->falls = fall_us >", "ctl->falls = false && fall_us >"),
+        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
+    ),
+    "wait": Step(
+        "the age of the head alone",
+        _edit(LAW, "rate >= ZRTT_WAIT_BYTES ?", "rate == ~0ULL ?"),
+        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
+    ),
+    "leaving": Step(
+        "marks in packets that come",
+        _edit(WHOLE, "!params->law.tuned || params->ceil.rate ? 0 :", "1 ? 0 :"),
+        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
     ),
     "gains": Step(
         "gains whoever sends",

@@ -39,6 +39,8 @@ MAX_RTT_MS = 4000.0
 MAX_HOPS = 4
 START_SPREAD_S = 3
 """Flows start within that time."""
+MIN_WARMUP_S = 0.5
+"""With times of starts, which say that what happens in them is of interest."""
 IDLE_SAMPLE_MS = 1000
 """How often goodput is read where hosts are idle at times."""
 MAX_GSO_SEGS = 44
@@ -198,7 +200,10 @@ class Scenario:
         self._require(
             all(0 <= rtt <= MAX_RTT_MS for rtt in self.cross_rtts_ms), "--hops: RTTs of 0 to 4 s"
         )
-        self._require(self.warmup_s >= 5, "--warmup: at least 5 s, flows start in the first 3")
+        self._require(
+            self.warmup_s >= (MIN_WARMUP_S if self.starts_s else START_SPREAD_S + 2),
+            f"--warmup: at least 5 s, flows start in the first 3; {MIN_WARMUP_S} s with --start",
+        )
         self._require(self.duration_s > 0, "--duration: more than 0 s")
         self._require(
             not self.thin or self.duration_s >= 2 * DRAIN_S,
