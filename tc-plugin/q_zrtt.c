@@ -105,7 +105,7 @@ static const char *const zrtt_atms[] = {
 static const char *const zrtt_auto[] = { "auto", NULL };
 
 static const char *const zrtt_autos[] = {
-	[TC_ZRTT_AUTO_OFF]	= "noauto",
+	[TC_ZRTT_AUTO_OFF]	= "",	/* not shown, not typed: a rate turns it off */
 	[TC_ZRTT_AUTO_EGRESS]	= "egress",
 	[TC_ZRTT_AUTO_INGRESS]	= "ingress",
 	NULL
@@ -624,11 +624,13 @@ static const struct zrtt_param *find_param(const char *keyword)
 	__s64 ignored;
 
 	for (p = zrtt_params; p->name; p++) {
-		if (strcmp(keyword, p->name) == 0 ||
-		    (p->off && strcmp(keyword, p->off) == 0) ||
-		    (p->kind == ZRTT_CHOICE &&
-		     !get_word(&ignored, keyword, p->words)))
+		if (p->kind == ZRTT_CHOICE) {
+			if (*keyword && !get_word(&ignored, keyword, p->words))
+				return p;
+		} else if (strcmp(keyword, p->name) == 0 ||
+			   (p->off && strcmp(keyword, p->off) == 0)) {
 			return p;
+		}
 	}
 	return NULL;
 }
@@ -728,6 +730,23 @@ static int get_weight_words(struct zrtt_weights *w, int argc, char **argv)
 	return -1;
 }
 
+static int need_auto(const char *word)
+{
+	fprintf(stderr, "zrtt: \"%s\" needs \"bandwidth auto\" before it\n", word);
+	return -1;
+}
+
+/* The rate of a new queue is known, and "tc qdisc change" may be of one that has auto. */
+static int check_bounds(const struct nlmsghdr *n, const bool *typed)
+{
+	if (typed[TCA_ZRTT_AUTO] ||
+	    !(typed[TCA_ZRTT_BANDWIDTH] || n->nlmsg_flags & NLM_F_CREATE))
+		return 0;
+	if (typed[TCA_ZRTT_AUTO_MIN])
+		return need_auto("min");
+	return typed[TCA_ZRTT_AUTO_MAX] ? need_auto("max") : 0;
+}
+
 static __u32 off_value(const struct zrtt_param *p)
 {
 	return p->kind == ZRTT_SIGNED ? TC_ZRTT_OVERHEAD_RAW : 0;
@@ -763,8 +782,7 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			continue;
 		}
 
-		p = find_param(*argv);
-		if (p && p->attr == TCA_ZRTT_BANDWIDTH && argc > 1 &&
+		if (strcmp(*argv, "bandwidth") == 0 && argc > 1 &&
 		    strcmp(argv[1], "auto") == 0) {
 			typed[TCA_ZRTT_BANDWIDTH] = false;
 			typed[TCA_ZRTT_AUTO] = true;
@@ -773,10 +791,13 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			argv++;
 			continue;
 		}
+		p = find_param(*argv);
 		if (!p) {
 			fprintf(stderr, "What is \"%s\"?\n%s", *argv, zrtt_usage);
 			return -1;
 		}
+		if (p->attr == TCA_ZRTT_AUTO && !typed[TCA_ZRTT_AUTO])
+			return need_auto(*argv);
 
 		if (p->off && strcmp(*argv, p->off) == 0) {
 			val[p->attr] = off_value(p);
@@ -805,6 +826,8 @@ static int zrtt_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 		argc--;
 		argv++;
 	}
+	if (check_bounds(n, typed))
+		return -1;
 
 	tail = addattr_nest(n, ZRTT_MAX_MSG, TCA_OPTIONS | NLA_F_NESTED);
 	for (p = zrtt_params; p->name; p++) {

@@ -143,17 +143,17 @@ class Tc:
             timeout=60,
         )
 
-    def add(self, line: str) -> tuple[subprocess.CompletedProcess[str], bytes | None]:
+    def add(self, line: str, verb: str = "add") -> tuple[subprocess.CompletedProcess[str], bytes | None]:
         """Type the line; the request tc would send, None if it sends none."""
         request = self.scratch / "request"
         request.unlink(missing_ok=True)
-        args = ["qdisc", "add", "dev", "lo", "root", "zrtt", *line.split()]
+        args = ["qdisc", verb, "dev", "lo", "root", "zrtt", *line.split()]
         done = self.run(*args, ZRTT_REQUEST=str(request))
         return done, request.read_bytes() if request.exists() else None
 
-    def sent(self, line: str) -> dict[str, int]:
+    def sent(self, line: str, verb: str = "add") -> dict[str, int]:
         """Attributes that the line sends, checked for size and repetition."""
-        done, request = self.add(line)
+        done, request = self.add(line, verb)
         assert done.returncode == 0, done.stderr
         assert request is not None
         kind, options = qdisc_options(request)
@@ -376,7 +376,7 @@ def test_values(tc: Tc, line: str, name: str, value: int) -> None:
         ("bandwidth 1mbit bandwidth auto", {"AUTO": 1}),
         ("bandwidth auto bandwidth 1mbit", {"BANDWIDTH": 125_000}),
         ("bandwidth auto unlimited", {"BANDWIDTH": 0}),
-        ("max 1mbit", {"AUTO_MAX": 125_000}),
+        ("max 1mbit bandwidth auto min 8kbit ingress", {"AUTO": 2, "AUTO_MIN": 1000, "AUTO_MAX": 125_000}),
     ],
 )  # fmt: skip
 def test_several_attributes(tc: Tc, line: str, values: dict[str, int]) -> None:
@@ -406,6 +406,12 @@ def test_several_attributes(tc: Tc, line: str, values: dict[str, int]) -> None:
         ("weight dscp AF44:1", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp 64:1", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp EF:2,", '"weight dscp" must be DSCP:WEIGHT,...'),
+        ("egress", '"egress" needs "bandwidth auto"'),
+        ("bandwidth 20mbit ingress", '"ingress" needs "bandwidth auto"'),
+        ("ingress bandwidth auto", '"ingress" needs "bandwidth auto"'),
+        ("bandwidth auto unlimited egress", '"egress" needs "bandwidth auto"'),
+        ("min 1mbit", '"min" needs "bandwidth auto"'),
+        ("bandwidth 20mbit max 50mbit", '"max" needs "bandwidth auto"'),
         ("bandwidth auto min 7kbit", '"min" must be 8Kbit..10Gbit, not "7kbit"'),
         ("bandwidth auto max 11gbit", '"max" must be 8Kbit..10Gbit, not "11gbit"'),
         ("bandwidth auto max", '"max" must be 8Kbit..10Gbit, but the line ends'),
@@ -415,6 +421,15 @@ def test_several_attributes_that_are_refused(tc: Tc, line: str, says: str) -> No
     done, request = tc.add(line)
     assert (done.returncode, request) == (1, None)
     assert done.stderr.startswith(f"zrtt: {says}")
+
+
+def test_change_takes_the_bounds_of_a_rate_that_is_found(tc: Tc) -> None:
+    """And of no rate that it sets itself; whose line it is stays or is said anew."""
+    assert tc.sent("min 1mbit max 50mbit", "change") == {"AUTO_MIN": 125_000, "AUTO_MAX": 6_250_000}
+    for line, word in (("bandwidth 1mbit max 2mbit", "max"), ("ingress", "ingress")):
+        done, request = tc.add(line, "change")
+        assert (done.returncode, request) == (1, None)
+        assert done.stderr.startswith(f'zrtt: "{word}" needs "bandwidth auto"')
 
 
 @pytest.mark.parametrize(
@@ -502,10 +517,25 @@ def test_refusals_name_the_parameter_and_its_range(
     assert done.stderr == f"{expected}, but the line ends\n"
 
 
-def test_unknown_keyword(tc: Tc) -> None:
-    done, request = tc.add("limit 10 quantum 1514")
+@pytest.mark.parametrize(
+    ("line", "word"),
+    [
+        ("limit 10 quantum 1514", "quantum"),
+        ("auto", "auto"),
+        ("bandwidth 20mbit auto", "auto"),
+        ("unlimited auto", "auto"),
+        ("bandwidth auto noauto", "noauto"),
+    ],
+)
+def test_unknown_keyword(tc: Tc, line: str, word: str) -> None:
+    done, request = tc.add(line)
     assert (done.returncode, request) == (1, None)
-    assert done.stderr.startswith('What is "quantum"?\nUsage: ... zrtt ')
+    assert done.stderr.startswith(f'What is "{word}"?\nUsage: ... zrtt ')
+
+
+def test_empty_keyword(tc: Tc) -> None:
+    done = tc.run("qdisc", "add", "dev", "lo", "root", "zrtt", "bandwidth", "auto", "")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, 'What is ""?')
 
 
 def test_text_is_the_command_line(tc: Tc) -> None:
