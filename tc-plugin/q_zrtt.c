@@ -726,7 +726,7 @@ static int get_weight_words(struct zrtt_weights *w, int argc, char **argv)
 	if (arg && strcmp(argv[1], "dscp") == 0)
 		return get_weights(w, arg);
 	fprintf(stderr, "zrtt: \"weight\" must be mark MASK | dscp DSCP:WEIGHT,...%s\n",
-		argc > 1 ? "" : ", but the line ends");
+		argc > 1 && strcmp(argv[1], "dscp") != 0 ? "" : ", but the line ends");
 	return -1;
 }
 

@@ -398,6 +398,7 @@ def test_several_attributes(tc: Tc, line: str, values: dict[str, int]) -> None:
         ("weight tos 1", '"weight" must be mark MASK | dscp DSCP:WEIGHT,...'),
         ("weight mark 0x1ff", '"weight mark" must be 1..8 adjacent bits'),
         ("weight mark", '"weight mark" must be 1..8 adjacent bits, but the line ends'),
+        ("weight dscp", '"weight" must be mark MASK | dscp DSCP:WEIGHT,..., but the line ends'),
         ("weight dscp EF", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp EF:0", '"weight dscp" must be DSCP:WEIGHT,...'),
         ("weight dscp EF:65", '"weight dscp" must be DSCP:WEIGHT,...'),
