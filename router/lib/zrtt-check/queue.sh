@@ -9,7 +9,9 @@ places() {
 			kind[$3] = $2
 			if ($2 == "zrtt")
 				zrtt[++n] = $3
-			for (i = 4; i < NF; i++) {
+			for (i = 4; i <= NF; i++) {
+				if ($i == "root") # below 0: the parent is :1
+					kind[":"] = $2
 				if ($i == "parent")
 					above[$3] = $(i + 1)
 				if ($i == "bandwidth" && $(i + 1) ~ /^([0-9]|auto)/)
