@@ -87,6 +87,7 @@ def test_manual_formats_silently_and_fits_a_terminal(manual: Path) -> None:
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     text = re.sub(r".\x08", "", shown)
     assert max(map(len, text.splitlines())) <= LINE
+    assert '""' not in text
 
 
 @pytest.mark.parametrize("prefix", ["/usr/local", "/usr"])
