@@ -24,7 +24,8 @@ ROUTER = REPO / "router"
 KMODS = ("sch_zrtt",)
 WITH_NAT = ("home_router", "equal_hosts", "auto", "containers")
 WITH_FILES = (
-    "one_command", "long_names", "systemd", "ifupdown", "sqm", "rate", "kubernetes", "without",
+    "one_command", "settings", "long_names", "systemd", "ifupdown", "sqm", "rate", "kubernetes",
+    "without",
 )  # fmt: skip
 INSTALLS = ("install", "install-sqm", "install-ifupdown", "install-kubernetes")
 OUT = REPO / "out" / "router"

@@ -250,6 +250,70 @@ def test_bad_command_lines_of_link_are_refused(with_files: Report) -> None:
     assert refused[0] == "Usage: zrtt-link up DEV"
 
 
+# zrtt-link, called again
+
+
+def options(report: Report, part: str, dev: str = "eth0") -> dict[str, Any]:
+    """Of the zrtt of a device."""
+    (qdisc,) = (qdisc for qdisc in report.qdiscs(f"settings.{part}") if qdisc["dev"] == dev)
+    return dict(qdisc["options"])
+
+
+def test_settings_that_are_gone_apply_no_more(with_files: Report) -> None:
+    odd, new = options(with_files, "odd"), options(with_files, "new.none")
+    same = {name for name in new if odd[name] == new[name]}
+    assert same == {"mode", "l4s", "limit"}, "each parameter is tried"
+    assert options(with_files, "auto") == options(with_files, "new.auto")
+    found, began = (options(with_files, part, "ifb-eth0") for part in ("auto", "new.auto"))
+    # the present rate is where it was
+    assert found | {"bandwidth": 0} == began | {"bandwidth": 0}
+    assert options(with_files, "rate") == new | {"bandwidth": 5 * MBIT}
+    assert options(with_files, "none") == new
+
+
+def test_settings_that_are_gone_cost_no_queue(with_files: Report) -> None:
+    parts = ("odd", "auto", "rate", "none")
+    handles = {on(with_files, f"settings.{part}", "eth0")[0]["handle"] for part in parts}
+    assert len(handles) == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "ifb"), [("odd", True), ("auto", True), ("rate", False), ("none", False)]
+)
+def test_downlink_that_is_gone_has_no_ifb(with_files: Report, part: str, ifb: bool) -> None:
+    assert ifbs(with_files, f"settings.{part}.links") == ["ifb-eth0"] * ifb
+    assert ("ifb-eth0" in with_files.part(f"settings.{part}.filter")) == ifb
+
+
+@pytest.mark.parametrize("limit", [300, 1000])
+def test_limit_that_is_gone_applies_no_more(with_files: Report, limit: int) -> None:
+    assert options(with_files, f"limit{limit}")["limit"] == limit
+    assert options(with_files, f"limit{limit}.gone") == options(with_files, "new.none")
+
+
+def test_mode_keeps_its_queue(with_files: Report) -> None:
+    (first,), (second,) = (with_files.qdiscs(f"settings.paper{end}") for end in ("", ".again"))
+    assert (first["options"], first["handle"]) == (second["options"], second["handle"])
+    assert (first["options"]["controller"], first["options"]["limit"]) == ("blue", 1000)
+
+
+def test_ifb_of_others_stays(with_files: Report) -> None:
+    assert ifbs(with_files, "settings.others.links") == ["ifb-eth0"]
+    assert "ifb-eth0" in with_files.part("settings.others.filter")
+
+
+@pytest.mark.parametrize("wrong", ["ZRTT_DOWNLINK=much", "ZRTT_OPTIONS=many", "ZRTT_UPLINK=more"])
+def test_wrong_settings_leave_no_ifb(with_files: Report, wrong: str) -> None:
+    assert with_files.lines(f"settings.{wrong}") == ["rc=1"]
+
+
+def test_rate_without_a_queue_says_so(with_files: Report) -> None:
+    first, code, second, *rest = with_files.lines("settings.absent")
+    assert first == "zrtt-link: no zrtt on eth0: run zrtt-link up eth0 first"
+    assert second == "zrtt-link: no zrtt on ifb-eth0: run zrtt-link up eth0 first"
+    assert [code, *rest] == ["rc=1", "rc=1", "1"]
+
+
 # At boot
 
 
