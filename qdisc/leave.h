@@ -187,8 +187,8 @@ static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
 	}
 }
 
-/* Drop packets at bulk's head whose flows owe that, until one is next that is to leave. These are not
- * many in a row: one of 32 owes a hit, see ZRTT_LATER_MAX.
+/* Drop packets at bulk's head whose flows owe that, until one is next that is to leave. These are
+ * not many in a row: one of 32 owes a hit, see ZRTT_LATER_MAX.
  */
 static void zrtt_settle_next(struct Qdisc *sch)
 {

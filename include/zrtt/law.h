@@ -36,8 +36,10 @@ enum zrtt_verdict {
 };
 
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
-/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a packet that
- * comes. Where flows have few packets on their way, and lose some, their short flows would take twice as long.
+/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
+ * packet that comes. But where flows have few packets on their way, and many are lost, more are to
+ * be for the same, and short flows take longer (26 flows on 3.7 Mbit/s without ECN: 0.93 s in place
+ * of 0.80).
  */
 #define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
 

@@ -1010,8 +1010,9 @@ zrtt_mark_or_drop(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @now_ns: clock, as zrtt_arrive() had it
  *
  * Its sender would see a mark in it a queue later, and the queue is another one then. So not this
- * packet is hit but the next of its flow that leaves, if zrtt_flow_owes(); see zrtt_settle(). But what P_i drops is not
- * to fill the queue, and a ceiling is a matter of what comes: then nothing happens here.
+ * packet is hit but the next of its flow that leaves, if zrtt_flow_owes(); see zrtt_settle(). But
+ * what P_i drops is not to fill the queue, and a ceiling is a matter of what comes: then nothing
+ * happens here.
  *
  * Return: false if zrtt_mark_or_drop() is to say what becomes of it.
  */
@@ -1031,14 +1032,17 @@ static __always_inline bool zrtt_owes_later(const struct zrtt_params *params,
 }
 
 /* A packet of a member's flow is dropped that had @len bytes. Its host may have gone meanwhile, or
- * hosts and weights have changed.
+ * hosts, weights and slots have changed.
  */
 static noinline __maybe_unused void
 zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
 {
-	const struct zrtt_member *m = zrtt_own_member(&vars->table, f);
-	u32 bytes = m->weight_q8 ? zrtt_weighed(len, m->weight_q8) : 0;
+	const struct zrtt_member *m = zrtt_flow_member(&vars->table, f);
+	u32 bytes;
 
+	if (!m || !m->weight_q8)
+		return;
+	bytes = zrtt_weighed(len, m->weight_q8);
 	f->bytes -= bytes < f->bytes ? bytes : f->bytes;
 	if (vars->table.groups && m->tag == f->tag && m->hosts[m->end] &&
 	    zrtt_host_stands(&vars->hosts, m, m->end))
