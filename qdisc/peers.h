@@ -203,8 +203,10 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	u64 age_us = div_u64(zrtt_head_age_ns(sch, zrtt_older_lane(sch), now_ns),
 			     NSEC_PER_USEC);
-	u32 wait_us = zrtt_wait_us(sch->qstats.backlog, q->sent.rate);
-	u32 sojourn_us = min_t(u64, age_us, q->params.law.tuned ? wait_us : ZRTT_SOJOURN_MAX_US);
+	/* the rate of the last epoch says little of one that is being found */
+	u32 wait_us = q->params.law.tuned && !zrtt_finds_rate(q) ?
+		      zrtt_wait_us(sch->qstats.backlog, q->sent.rate) : ZRTT_SOJOURN_MAX_US;
+	u32 sojourn_us = min_t(u64, age_us, wait_us);
 	u32 backlog_pkts = q->backlog_pkts - zrtt_sparse_backlog(q);
 	bool on = zrtt_has_peers(q) && zrtt_below_mq(sch);
 
