@@ -125,8 +125,9 @@ class Round:
                  if said != want]  # fmt: skip
         if not marked <= zrtt["ecn_mark"] <= marked + was_queued.segs + queued.segs:
             found.append(f"ecn_mark: {zrtt['ecn_mark']}, {marked} of them came out")
-        # the others were above a limit that was lowered
-        if not 0 <= at_head.segs - zrtt["drop_late"] <= zrtt["drop_limit"]:
+        # the others were above a limit that was lowered, or hit by P_i
+        least = at_head.segs - zrtt["drop_late"] - zrtt["drop_mark"]
+        if not 0 <= at_head.segs - zrtt["drop_late"] or least > zrtt["drop_limit"]:
             found.append(f"drop_late: {zrtt['drop_late']}, {at_head.segs} dropped at the head")
         if bool(zrtt["memory_used"]) != bool(queued.pieces):
             found.append(f"memory_used: {zrtt['memory_used']} of {queued.pieces} pieces")
@@ -141,6 +142,16 @@ def lost_early(rounds: Sequence[Round]) -> list[int]:
     """Packets dropped at the head though not late, by round."""
     sums = [each.books["at_head"].segs - each.zrtt["drop_late"] for each in rounds]
     return [now - before for before, now in pairwise([0, *sums])]
+
+
+def hit_at_head(rounds: Sequence[Round]) -> list[int]:
+    """The most packets that P_i dropped at the head, by round: mode zrtt alone does that."""
+    sums = [each.zrtt["drop_mark"] for each in rounds]
+    modes = ["zrtt", *(each.options["mode"] for each in rounds)]
+    return [
+        now - before if "zrtt" in of_both else 0
+        for (before, now), of_both in zip(pairwise([0, *sums]), pairwise(modes), strict=True)
+    ]
 
 
 def may_lose_early(before: Round | None, now: Round) -> bool:

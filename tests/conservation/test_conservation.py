@@ -66,13 +66,15 @@ def test_nothing_is_left_at_the_end() -> None:
 
 
 def test_packets_are_lost_early_when_limits_change() -> None:
-    """And only then: else it is lateness that drops at the head."""
-    lost = ledger.lost_early(rounds())
+    """And only then: else it is lateness or P_i that drops at the head."""
+    lost, hit = ledger.lost_early(rounds()), ledger.hit_at_head(rounds())
     assert sum(lost) > 500
     assert not [
-        (now.words, packets)
-        for (before, now), packets in zip(pairwise([None, *rounds()]), lost, strict=True)
-        if packets < 0 or (packets and not ledger.may_lose_early(before, now))
+        (now.words, packets, most)
+        for (before, now), packets, most in zip(
+            pairwise([None, *rounds()]), lost, hit, strict=True
+        )
+        if packets < 0 or (packets > most and not ledger.may_lose_early(before, now))
     ]
 
 
