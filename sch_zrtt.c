@@ -201,7 +201,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
 	if (likely(zrtt_owes_later(&q->params, &q->vars, flow, pkt, now_ns))) {
-		zrtt_note_flow(q, skb, flow);
+		zrtt_note_owing(q, skb, flow);
 	} else if (!zrtt_judge_now(q, skb, flow, segs, rnd)) {
 		zrtt_lose_timing(q);
 		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);

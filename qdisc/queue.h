@@ -283,6 +283,13 @@ static __always_inline void zrtt_note_flow(struct zrtt_sched_data *q, struct sk_
 
 	cb->flow = flow->tag;
 	cb->ip_off = p->version && p->ip_off < ZRTT_NO_IP ? p->ip_off : ZRTT_NO_IP;
+}
+
+/* The same of a packet that is about to join bulk, whose flow may owe a hit. */
+static __always_inline void zrtt_note_owing(struct zrtt_sched_data *q, struct sk_buff *skb,
+					    const struct zrtt_flow *flow)
+{
+	zrtt_note_flow(q, skb, flow);
 	if (unlikely(zrtt_flow_owes(flow)))
 		q->owing_until = q->vars.table.lanes[ZRTT_LANE_BULK].in + 1;
 }

@@ -457,9 +457,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 static noinline __maybe_unused void
 zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 bytes)
 {
-	struct zrtt_flow *h = zrtt_member_host(hosts, m);
-
-	h->bytes -= bytes < h->bytes ? bytes : h->bytes;
+	zrtt_flow_dropped(zrtt_member_host(hosts, m), bytes);
 }
 
 /* Of @most, what a host that others have flows of, too, may have in this queue: what it does not

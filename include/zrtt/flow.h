@@ -240,6 +240,14 @@ struct zrtt_flow {
 	u8 timed:1;
 };
 
+/* A packet of @f was dropped that counted as @bytes. An update may have counted it already, by what
+ * it answered.
+ */
+static inline void zrtt_flow_dropped(struct zrtt_flow *f, u32 bytes)
+{
+	f->bytes -= bytes < f->bytes ? bytes : f->bytes;
+}
+
 /* P_i / P_b of a flow: its last six bits say by how many the others are to be shifted. */
 #define ZRTT_WEIGHT_SHIFT_BITS	6
 #define ZRTT_WEIGHT_SHIFT_MASK	63

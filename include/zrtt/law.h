@@ -36,13 +36,6 @@ enum zrtt_verdict {
 };
 
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
-/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
- * packet that comes. But where flows have few packets on their way, and many are lost, more are to
- * be for the same, and short flows take longer (26 flows on 3.7 Mbit/s without ECN: 0.93 s in place
- * of 0.80).
- */
-#define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
-
 #define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
 #define ZRTT_CREDIT_MAX		(3 * ZRTT_P_ONE)	/* of a flow whose packets wait */
 #define ZRTT_WEIGHT_LOG_MIN	(-15 * (s32)ZRTT_Q16_ONE)
@@ -83,6 +76,12 @@ enum zrtt_verdict {
  * loss by a timeout (400 flows on 20 Mbit/s: 37 % of the packets dropped).
  */
 #define ZRTT_FILL_BYTES		(3 * 1514ULL)
+
+/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
+ * packet that comes. But where flows have few packets on their way, short flows take longer then (26
+ * flows on 3.7 Mbit/s without ECN: 0.93 s in place of 0.80).
+ */
+#define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
 
 /* As many full packets in an epoch say at what rate they leave. */
 #define ZRTT_WAIT_BYTES		(32 * 1514)
@@ -267,6 +266,14 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	law->queue_us = queue_us;
 }
 
+/* The time that @bytes take at @rate, bytes per epoch, above 0: 0 .. ZRTT_SOJOURN_MAX_US. */
+static inline u32 zrtt_bytes_us(u64 bytes, u64 rate)
+{
+	u64 us = div64_u64(bytes * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate);
+
+	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
+}
+
 /**
  * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_BYTES on its way
  * @rate: the flow's rate, bytes per epoch, 0 = not known
@@ -276,11 +283,9 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
  */
 static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
 {
-	u64 us = rate ? div_u64(ZRTT_FILL_BYTES * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) : 0;
+	u32 us = rate ? zrtt_bytes_us(ZRTT_FILL_BYTES, rate) : 0;
 
-	if (us > ZRTT_SOJOURN_MAX_US)
-		us = ZRTT_SOJOURN_MAX_US;
-	return us > rtt_us ? (u32)us - rtt_us : 0;
+	return us > rtt_us ? us - rtt_us : 0;
 }
 
 /**
@@ -295,10 +300,7 @@ static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
  */
 static inline u32 zrtt_wait_us(u64 backlog, u64 rate)
 {
-	u64 us = rate >= ZRTT_WAIT_BYTES ? div64_u64(backlog * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate) :
-			ZRTT_SOJOURN_MAX_US;
-
-	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
+	return rate >= ZRTT_WAIT_BYTES ? zrtt_bytes_us(backlog, rate) : ZRTT_SOJOURN_MAX_US;
 }
 
 /**

@@ -321,15 +321,22 @@ static inline u32 zrtt_mark_to_us(const struct zrtt_params *params, u32 mark)
 	return units <= ZRTT_HINT_MAX ? zrtt_hint_to_us(units) : 0;
 }
 
+/* The largest P_i that zrtt_owes_later() counts. */
+static inline u32 zrtt_later_max(const struct zrtt_params *params)
+{
+	if (!params->law.tuned || params->ceil.rate)
+		return 0;
+	return params->law.mark_max_q30 < ZRTT_LATER_MAX ? params->law.mark_max_q30 :
+							   ZRTT_LATER_MAX;
+}
+
 /* Fill in what follows from the parameters; to be called after any change. */
 static inline void zrtt_params_derive(struct zrtt_params *params)
 {
 	u32 i;
 
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
-	params->law.later_max_q30 = !params->law.tuned || params->ceil.rate ? 0 :
-		params->law.mark_max_q30 < ZRTT_LATER_MAX ? params->law.mark_max_q30 :
-		ZRTT_LATER_MAX;
+	params->law.later_max_q30 = zrtt_later_max(params);
 	params->mark_shift = zrtt_mask_shift(params->mark_mask);
 	params->fair_shift = zrtt_mask_shift(params->fair_mask);
 	params->weight_shift = zrtt_mask_shift(params->weight_mask);
@@ -963,9 +970,8 @@ zrtt_mark_or_drop_below(const struct zrtt_params *params, struct zrtt_vars *vars
 		f->hit = 1;
 	else
 		verdict = zrtt_judge(params, vars, f, ceil, pkt, rnd);
-	/* an update may have counted it already, by what it answered */
 	if (verdict == ZRTT_DROP)
-		f->bytes -= pkt->bytes < f->bytes ? pkt->bytes : f->bytes;
+		zrtt_flow_dropped(f, pkt->bytes);
 	if (verdict == ZRTT_DROP && unlikely(vars->table.groups))
 		zrtt_host_dropped(&vars->hosts, zrtt_flow_member(&vars->table, f),
 				  pkt->host_bytes);
@@ -1038,12 +1044,10 @@ static noinline __maybe_unused void
 zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
 {
 	const struct zrtt_member *m = zrtt_flow_member(&vars->table, f);
-	u32 bytes;
 
 	if (!m || !m->weight_q8)
 		return;
-	bytes = zrtt_weighed(len, m->weight_q8);
-	f->bytes -= bytes < f->bytes ? bytes : f->bytes;
+	zrtt_flow_dropped(f, zrtt_weighed(len, m->weight_q8));
 	if (vars->table.groups && m->tag == f->tag && m->hosts[m->end] &&
 	    zrtt_host_stands(&vars->hosts, m, m->end))
 		zrtt_host_dropped(&vars->hosts, m,
@@ -1077,7 +1081,7 @@ static inline void zrtt_dropped_leaving(struct zrtt_vars *vars, struct zrtt_flow
 	if (unlikely(vars->table.members))
 		zrtt_member_dropped(vars, f, len);
 	else
-		f->bytes -= len < f->bytes ? len : f->bytes;
+		zrtt_flow_dropped(f, len);
 }
 
 #endif

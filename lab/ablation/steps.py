@@ -70,7 +70,10 @@ CELLS: Mapping[str, Options] = {
 """Options of lab run, beside those that all have; start is while penalties are found, begin while the queue is."""
 COMMON: Options = {"rtts": "20ms..400ms/20", "duration": "40"}
 
-BEGUN = {"begin": ("utilisation", "jain", "sojourn_p95_ms")}
+BEGUN = {
+    "begin": ("utilisation", "jain", "sojourn_p95_ms"),
+    "cubic": ("utilisation", "sojourn_p95_ms"),
+}
 SLOWED = ("sojourn_max_ms", "min_phase_utilisation")
 CHURNED = ("jain", "goodput_mean_mbps", "fct_mean_s", "sojourn_p95_ms")
 BUSY = ("utilisation", *CHURNED)
@@ -128,17 +131,17 @@ STEPS: Mapping[str, Step] = {
     "falls": Step(
         "marks while the queue falls, too",
         _edit(CONTROLLER, "ctl->falls = fall_us >", "ctl->falls = false && fall_us >"),
-        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
+        BEGUN,
     ),
     "wait": Step(
         "the age of the head alone",
         _edit(LAW, "rate >= ZRTT_WAIT_BYTES ?", "rate == ~0ULL ?"),
-        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
+        BEGUN,
     ),
     "leaving": Step(
         "marks in packets that come",
-        _edit(WHOLE, "!params->law.tuned || params->ceil.rate ? 0 :", "1 ? 0 :"),
-        {**BEGUN, "cubic": ("utilisation", "sojourn_p95_ms")},
+        _edit(WHOLE, "if (!params->law.tuned || params->ceil.rate)", "if (1)"),
+        BEGUN,
     ),
     "gains": Step(
         "gains whoever sends",

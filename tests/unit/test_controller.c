@@ -339,8 +339,9 @@ static void target_follows_under_any_parameters(void **state)
 	}
 }
 
-/* The law in floats: what p' becomes. */
-/* The queue was @before_us two updates of 16 ms ago, and is @now_us: does it fall to 7.5 ms in @rtt_us? */
+/* The queue was @before_us two updates of 16 ms ago, and is @now_us: does it fall to 7.5 ms in
+ * @rtt_us?
+ */
 static bool falls(u32 before_us, u32 now_us, u32 packet_us, u32 rtt_us)
 {
 	struct zrtt_ctl ctl = { .aim_us = 7500, .at = 1 };
@@ -371,6 +372,7 @@ static void queue_that_falls_is_foreseen(void **state)
 	assert_true(falls(24000, 12000, 40, 12100));
 }
 
+/* The law in floats: what p' becomes. */
 static double pi2_model(const struct zrtt_ctl_params *params, const struct zrtt_ctl *ctl,
 			u32 sojourn_us, u32 elapsed_us, double *tolerance)
 {
