@@ -185,7 +185,7 @@ BUGS = [
     Bug("joins whoever has the slot", "fair", "if (!m->hosts[end] || g->tag != m->hosts[end])", "if (!m->hosts[end])", "host"),
     Bug("moves a flow without its hosts", "fair", "= m ? *m : (struct zrtt_member) {};", "= m ? (struct zrtt_member) {} : (struct zrtt_member) {};", "table"),
     Bug("lets one host take the slot of the other", "fair", "end = (m->end + i) % ZRTT_HOST_ENDS;", "end = (m->end + 1 + i) % ZRTT_HOST_ENDS;"),
-    Bug("charges a host for what was dropped", "fair", "h->bytes -= bytes < h->bytes ? bytes : h->bytes;", "h->bytes -= 0 * bytes;"),
+    Bug("charges a host for what was dropped", "fair", "zrtt_flow_dropped(zrtt_member_host(hosts, m), bytes);", "zrtt_flow_dropped(zrtt_member_host(hosts, m), 0 * bytes);"),
     Bug("keeps the hosts of a flow whose slot was taken", "fair", "return m->tag == tag && (!tags[0]", "return tag && (!tags[0]"),
     Bug("is quick with hosts that are gone", "fair", "(groups && !zrtt_hosts_met(", "(groups && 0 * !zrtt_hosts_met(", "zrtt"),
     Bug("forgets the largest rate", "line", "if (rate > params->max)", "if (0)"),
