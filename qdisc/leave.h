@@ -8,6 +8,7 @@
 #include <net/sch_generic.h>
 
 #include "sched.h"
+#include "timing.h"
 #include "edit.h"
 #include "queue.h"
 
@@ -112,35 +113,62 @@ static __always_inline struct sk_buff *zrtt_send(struct Qdisc *sch, enum zrtt_la
 	return skb;
 }
 
-/* Bulk's head is to leave, and is hit. Return: whether it was dropped. */
-static bool zrtt_hit_head(struct Qdisc *sch, struct zrtt_flow *flow)
+/* Bulk's head is to leave, and is to be hit. Return: whether it could be marked. */
+static bool zrtt_mark_head(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct sk_buff *skb = zrtt_head(sch, ZRTT_LANE_BULK);
-	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
+	u32 truesize = skb->truesize;
 
-	if (q->params.ecn && zrtt_mark_noted(skb, cb)) {
-		q->stats.ecn_mark += cb->segs;
+	if (!q->params.ecn || !zrtt_mark_noted(skb, zrtt_cb(skb)))
 		return false;
-	}
-	/* a parent may count on the last one */
-	if (!zrtt_many_queued(sch))
-		return false;
-	zrtt_dropped_leaving(&q->vars, flow, qdisc_pkt_len(skb));
-	zrtt_drop_head(sch, ZRTT_LANE_BULK, &q->stats.drop_mark, QDISC_DROP_CONGESTED);
+	/* a header that others read, too, was copied */
+	q->memory += skb->truesize - truesize;
+	q->stats.ecn_mark += zrtt_cb(skb)->segs;
 	return true;
 }
 
 /* Bulk's head is to leave: if its flow owes a hit, it has it. Return: whether it was dropped. */
-static noinline bool zrtt_settle_head(struct Qdisc *sch)
+static bool zrtt_settle_head(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct zrtt_skb_cb *cb = zrtt_cb(zrtt_head(sch, ZRTT_LANE_BULK));
+	struct sk_buff *skb = zrtt_head(sch, ZRTT_LANE_BULK);
+	struct zrtt_skb_cb *cb = zrtt_cb(skb);
 	struct zrtt_flow *flow = cb->flow ? zrtt_flow_lookup(&q->vars.table, cb->flow) : NULL;
+	bool marked;
 
 	/* once: a shaper may keep it */
 	cb->flow = 0;
-	return flow && zrtt_settle(flow, zrtt_random(q)) && zrtt_hit_head(sch, flow);
+	if (!flow || !zrtt_flow_owes(flow))
+		return false;
+	marked = zrtt_mark_head(sch);
+	/* a parent may count on the last one, and its flow goes on owing */
+	if (!marked && !zrtt_many_queued(sch))
+		return false;
+	zrtt_settle(flow, zrtt_random(q));
+	if (marked)
+		return false;
+	zrtt_dropped_leaving(&q->vars, flow, qdisc_pkt_len(skb));
+	if (q->net)
+		zrtt_lose_timing_leaving(q, skb);
+	zrtt_drop_head(sch, ZRTT_LANE_BULK, &q->stats.drop_mark, QDISC_DROP_CONGESTED);
+	return true;
+}
+
+/* The same for all that are dropped in a row. Return: whether any was. */
+static noinline bool zrtt_settle_heads(struct Qdisc *sch)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_TRIM_BATCH; i++) {
+		if (!zrtt_settle_head(sch))
+			return i;
+		if (zrtt_next_lane(sch) != ZRTT_LANE_BULK)
+			return true;
+	}
+	/* the lock is not held for long: the next one leaves, and its flow goes on owing */
+	zrtt_cb(zrtt_head(sch, ZRTT_LANE_BULK))->flow = 0;
+	return true;
 }
 
 /* Is bulk's head, or one behind it, of a flow that owes a hit? */
@@ -149,12 +177,19 @@ static __always_inline bool zrtt_owing(const struct zrtt_sched_data *q)
 	return (s32)(q->owing_until - q->vars.table.lanes[ZRTT_LANE_BULK].out) > 0;
 }
 
+/* Numbers wrap: a hit owed long ago must not seem to be ahead, nor one that is not had any more. */
+static void zrtt_owing_end(struct zrtt_sched_data *q)
+{
+	if (!zrtt_owing(q) || !q->params.law.later_q30)
+		q->owing_until = q->vars.table.lanes[ZRTT_LANE_BULK].out;
+}
+
 /* Take the head of bulk, or NULL: it was dropped. */
 static __always_inline struct sk_buff *zrtt_send_bulk(struct Qdisc *sch, bool l4s_waits)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	if (unlikely(zrtt_owing(q)) && zrtt_settle_head(sch))
+	if (unlikely(zrtt_owing(q)) && zrtt_settle_heads(sch))
 		return NULL;
 	return zrtt_send(sch, ZRTT_LANE_BULK, l4s_waits);
 }
@@ -187,15 +222,13 @@ static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
 	}
 }
 
-/* Drop packets at bulk's head whose flows owe that, until one is next that is to leave. These are
- * not many in a row: one of 32 owes a hit, see ZRTT_LATER_MAX.
- */
+/* Drop packets at bulk's head whose flows owe that, until one is next that is to leave. */
 static void zrtt_settle_next(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	while (zrtt_owing(q) && zrtt_next_lane(sch) == ZRTT_LANE_BULK && zrtt_settle_head(sch))
-		;
+	if (zrtt_owing(q) && zrtt_next_lane(sch) == ZRTT_LANE_BULK)
+		zrtt_settle_heads(sch);
 }
 
 #endif

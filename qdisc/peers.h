@@ -17,6 +17,7 @@
 #include "timing.h"
 #include "tables.h"
 #include "queue.h"
+#include "leave.h"
 #include "line.h"
 
 /**
@@ -210,6 +211,7 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 	u32 backlog_pkts = q->backlog_pkts - zrtt_sparse_backlog(q);
 	bool on = zrtt_has_peers(q) && zrtt_below_mq(sch);
 
+	zrtt_owing_end(q);
 	if (on != q->together.on) {
 		q->together.on = on;
 		q->link = q->params.shaper;

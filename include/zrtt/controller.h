@@ -303,6 +303,12 @@ static inline u32 zrtt_ctl_sojourn(const struct zrtt_ctl_params *params,
 	return sojourn_us < most_us ? sojourn_us : (u32)most_us;
 }
 
+/* What one of @backlog_pkts packets adds to the sojourn; see zrtt_ctl_foresee(). */
+static inline u32 zrtt_ctl_packet_us(u32 sojourn_us, u32 backlog_pkts)
+{
+	return backlog_pkts ? sojourn_us / backlog_pkts : 0;
+}
+
 /* The least sojourn of the last updates, this one's included. */
 static inline u32 zrtt_ctl_standing(struct zrtt_ctl *ctl, u32 sojourn_us)
 {

@@ -101,7 +101,7 @@ enum zrtt_verdict {
  * @pth_q30: P_th
  * @feedback: exponent of the rate feedback
  * @mark_max_q30: largest P_i that marks, above it ECT packets drop too
- * @later_max_q30: largest P_i that is not for the packet itself; see zrtt_owes_later()
+ * @later_q30: smaller P_i are not for the packet itself, 0 = none; see zrtt_owes_later()
  * @tuned: mode zrtt's own: marks spaced by an accumulator instead of drawn at
  *	random, mean weight 1, drops as odds, a penalty for more than the due share
  * @clamp: bound what an unconfirmed hint does
@@ -113,7 +113,7 @@ struct zrtt_law_params {
 	u32 pth_q30;
 	u32 feedback;
 	u32 mark_max_q30;
-	u32 later_max_q30;
+	u32 later_q30;
 	bool padhye;
 	bool tuned;
 	bool clamp;
@@ -311,8 +311,8 @@ static inline u32 zrtt_wait_us(u64 backlog, u64 rate)
  * @law: state
  * @sums: of all flows
  * @flow_rate: what the usual flow has, bytes per epoch; see zrtt_mean_rate()
- * @sojourn_us: age of the packet that waits longest, or zrtt_wait_us(); 0 = none waits
- * @backlog_pkts: packets queued
+ * @sojourn_us: see zrtt_ctl_sojourn(); 0 = none waits
+ * @packet_us: see zrtt_ctl_foresee()
  * @queue_us: smoothed sojourn
  * @late_ns: how late the tick is
  */
@@ -320,16 +320,16 @@ static inline void zrtt_control(const struct zrtt_ctl_params *params,
 				const struct zrtt_law_params *law_params,
 				struct zrtt_ctl *ctl, struct zrtt_law *law,
 				const struct zrtt_sums *sums, u32 flow_rate, u32 sojourn_us,
-				u32 backlog_pkts, u32 queue_us, u64 late_ns)
+				u32 packet_us, u32 queue_us, u64 late_ns)
 {
-	u32 elapsed_us = zrtt_ctl_elapsed_us(params, late_ns), packet_us;
+	u32 elapsed_us = zrtt_ctl_elapsed_us(params, late_ns);
 
 	zrtt_ctl_follow(params, ctl, zrtt_fill_us(flow_rate, law->rtt_avg_us));
 	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
-	packet_us = backlog_pkts ? sojourn_us / backlog_pkts : 0;
-	sojourn_us = zrtt_ctl_sojourn(params, ctl, sojourn_us, backlog_pkts);
 	if (law_params->tuned && params->kind == ZRTT_CTL_PI2)
 		zrtt_ctl_foresee(ctl, sojourn_us, elapsed_us, packet_us, law->rtt_avg_us);
+	else
+		ctl->falls = false;
 	zrtt_ctl_tick(params, ctl, sojourn_us, elapsed_us);
 	zrtt_law_tick(law_params, law, sums, ctl->p_q30, ctl->p_avg_q30, queue_us);
 }
@@ -572,6 +572,13 @@ static inline void zrtt_flow_hit(struct zrtt_flow *f, u32 rnd)
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 }
 
+/* A packet of @f is marked, or dropped in place of that. */
+static inline void zrtt_flow_was_hit(struct zrtt_flow *f)
+{
+	f->hit = 1;
+	f->marks += f->l4s && f->marks < 255;
+}
+
 /* Add @chance_q30, ZRTT_SPACE_MAX at most, to the credit of @f, of which no packet may leave for
  * long.
  */
@@ -664,8 +671,7 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 		chance_q30 = ZRTT_P_ONE;
 	if (!zrtt_is_hit(f, chance_q30, params->tuned, rnd))
 		return ZRTT_PASS;
-	f->hit = 1;
-	f->marks += f->l4s && f->marks < 255;
+	zrtt_flow_was_hit(f);
 	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 

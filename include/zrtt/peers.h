@@ -81,6 +81,7 @@
  * @hosts: what its hosts do; see zrtt_hosts_sums()
  * @flows_until_ns: when those would be silent for 2 s
  * @sojourn_us: how long its head waits, as controllers see it
+ * @packet_us: what a packet adds to that
  * @sojourn_until_ns: when that is too old
  * @rate: of the device, bytes per second, as this queue was told it; 0 = it does not shape
  * @dues_q8: how many due shares it is to have, ZRTT_DUES_FRAC fraction bits
@@ -92,6 +93,7 @@ struct zrtt_peer {
 	struct zrtt_sums hosts;
 	u64 flows_until_ns;
 	u32 sojourn_us;
+	u32 packet_us;
 	u64 sojourn_until_ns;
 	u64 rate;
 	u32 dues_q8;
@@ -159,13 +161,15 @@ static inline void zrtt_sums_add(struct zrtt_sums *to, const struct zrtt_sums *s
 	to->with_rtt += sums->with_rtt;
 }
 
-/* Sum up what all queues said. Return: their sojourn, as the controller is to see it. */
+/* Sum up what all queues said. Return: their sojourn, as the controller is to see it; @packet_us is
+ * what a packet adds to it.
+ */
 static inline u32 zrtt_device_sum(const struct zrtt_device *d, struct zrtt_sums *flows,
-				  struct zrtt_sums *hosts, u64 now_ns)
+				  struct zrtt_sums *hosts, u32 *packet_us, u64 now_ns)
 {
 	const struct zrtt_peer *peer;
+	u64 sum_us = 0, packets_us = 0;
 	u32 mean_us, most_us = 0;
-	u64 sum_us = 0;
 
 	for (peer = d->peers; peer; peer = peer->next) {
 		if (now_ns >= peer->flows_until_ns)
@@ -175,11 +179,14 @@ static inline u32 zrtt_device_sum(const struct zrtt_device *d, struct zrtt_sums 
 		if (now_ns >= peer->sojourn_until_ns)
 			continue;
 		sum_us += (u64)peer->sojourn_us * peer->flows.counted;
+		packets_us += (u64)peer->packet_us * peer->flows.counted;
 		if (peer->sojourn_us > most_us)
 			most_us = peer->sojourn_us;
 	}
+	*packet_us = most_us;
 	if (!flows->counted)
 		return most_us;
+	*packet_us = (u32)div_u64(packets_us, flows->counted);
 	mean_us = (u32)div_u64(sum_us, flows->counted);
 	most_us /= ZRTT_PEER_LONGEST;
 	return mean_us > most_us ? mean_us : most_us;
@@ -206,22 +213,24 @@ static inline void zrtt_peer_tick(const struct zrtt_ctl_params *params,
 {
 	u64 period_ns = zrtt_ctl_period_us(params) * 1000ULL, late_ns;
 	struct zrtt_sums flows = {}, hosts = {};
+	u32 packet_us;
 
 	peer->flows_until_ns = now_ns + ((u64)ZRTT_LIVE_EPOCHS << ZRTT_EPOCH_SHIFT);
 	peer->sojourn_us = zrtt_ctl_sojourn(params, &d->ctl, sojourn_us, backlog_pkts);
+	peer->packet_us = zrtt_ctl_packet_us(sojourn_us, backlog_pkts);
 	peer->sojourn_until_ns = now_ns + ZRTT_PEER_PERIODS * period_ns;
 	d->law.sum_p_q30 += law->sum_p_q30;
 	d->law.weighed += law->weighed;
 	if (now_ns < d->tick_ns)
 		return;
 
-	sojourn_us = zrtt_device_sum(d, &flows, &hosts, now_ns);
+	sojourn_us = zrtt_device_sum(d, &flows, &hosts, &packet_us, now_ns);
 	late_ns = zrtt_ctl_late_ns(params, d->tick_ns, now_ns);
 	if (!sojourn_us && d->tick_ns)
 		zrtt_ctl_forget(params, &d->ctl, now_ns - d->tick_ns);
 	zrtt_control(params, law_params, &d->ctl, &d->law, &flows,
-		     zrtt_mean_rate_of_hosts(&flows, &hosts), sojourn_us, ~0U, sojourn_us,
-		     sojourn_us ? late_ns : 0);
+		     zrtt_mean_rate_of_hosts(&flows, &hosts), sojourn_us, packet_us,
+		     sojourn_us, sojourn_us ? late_ns : 0);
 	zrtt_law_due(&d->hosts_law, &hosts, d->ctl.p_q30);
 	d->tick_ns = now_ns + period_ns;
 }

@@ -321,13 +321,14 @@ static inline u32 zrtt_mark_to_us(const struct zrtt_params *params, u32 mark)
 	return units <= ZRTT_HINT_MAX ? zrtt_hint_to_us(units) : 0;
 }
 
-/* The largest P_i that zrtt_owes_later() counts. */
-static inline u32 zrtt_later_max(const struct zrtt_params *params)
+/* Smaller P_i than this are for zrtt_owes_later() to count. */
+static inline u32 zrtt_later(const struct zrtt_params *params)
 {
+	u32 most = params->law.mark_max_q30;
+
 	if (!params->law.tuned || params->ceil.rate)
 		return 0;
-	return params->law.mark_max_q30 < ZRTT_LATER_MAX ? params->law.mark_max_q30 :
-							   ZRTT_LATER_MAX;
+	return (most < ZRTT_LATER_MAX ? most : ZRTT_LATER_MAX) + 1;
 }
 
 /* Fill in what follows from the parameters; to be called after any change. */
@@ -336,7 +337,7 @@ static inline void zrtt_params_derive(struct zrtt_params *params)
 	u32 i;
 
 	params->law.clamp = params->hint == ZRTT_HINT_CLAMP;
-	params->law.later_max_q30 = zrtt_later_max(params);
+	params->law.later_q30 = zrtt_later(params);
 	params->mark_shift = zrtt_mask_shift(params->mark_mask);
 	params->fair_shift = zrtt_mask_shift(params->fair_mask);
 	params->weight_shift = zrtt_mask_shift(params->weight_mask);
@@ -444,15 +445,18 @@ static inline void zrtt_tick(const struct zrtt_params *params,
 {
 	u64 late_ns = sojourn_us ? zrtt_ctl_late_ns(&params->ctl, vars->tick_ns, now_ns) : 0;
 	struct zrtt_sums flows, hosts;
+	u32 packet_us;
 
 	if (sojourn_us > ZRTT_SOJOURN_MAX_US)
 		sojourn_us = ZRTT_SOJOURN_MAX_US;
+	packet_us = zrtt_ctl_packet_us(sojourn_us, backlog_pkts);
 	zrtt_tick_begin(params, vars, sojourn_us, now_ns);
 	flows = zrtt_table_sums(&vars->table);
 	hosts = zrtt_hosts_sums(&vars->hosts);
 	zrtt_control(&params->ctl, &params->law, &vars->ctl, &vars->law, &flows,
-		     zrtt_mean_rate_of_hosts(&flows, &hosts), sojourn_us, backlog_pkts,
-		     vars->delay_q8 >> ZRTT_DELAY_FRAC, late_ns);
+		     zrtt_mean_rate_of_hosts(&flows, &hosts),
+		     zrtt_ctl_sojourn(&params->ctl, &vars->ctl, sojourn_us, backlog_pkts),
+		     packet_us, vars->delay_q8 >> ZRTT_DELAY_FRAC, late_ns);
 	zrtt_law_due(&vars->hosts.law, &hosts, vars->ctl.p_q30);
 	zrtt_tick_end(params, vars);
 }
@@ -581,11 +585,17 @@ static inline bool zrtt_l4s_overloaded(const struct zrtt_params *params,
 	return !pkt->ecn || !params->ecn || !zrtt_marks(&params->law, zrtt_probability(vars, f));
 }
 
-/* log2 of a flow's due share in bytes per epoch, Q16, 0 = not known */
+/* log2 of a flow's due share in bytes per epoch, Q16, 0 = not known, as of a flow that waits in a
+ * table without hosts to be moved to another one
+ */
 static inline s32 zrtt_log_due(const struct zrtt_vars *vars, const struct zrtt_flow *f)
 {
-	return unlikely(vars->table.groups) ? zrtt_flow_member(&vars->table, f)->log_due :
-					      vars->law.log_due;
+	const struct zrtt_member *m;
+
+	if (likely(!vars->table.groups))
+		return vars->law.log_due;
+	m = zrtt_flow_member(&vars->table, f);
+	return m ? m->log_due : 0;
 }
 
 /* The law as it is for a member's flow; see zrtt_host_law(). */
@@ -1028,7 +1038,7 @@ static __always_inline bool zrtt_owes_later(const struct zrtt_params *params,
 {
 	u64 p_q30 = zrtt_probability_below(vars, NULL, f);
 
-	if (unlikely(p_q30 > params->law.later_max_q30 || p_q30 * pkt->segs > ZRTT_SPACE_MAX) ||
+	if (unlikely(p_q30 >= params->law.later_q30 || p_q30 * pkt->segs > ZRTT_SPACE_MAX) ||
 	    zrtt_is_policed(params, vars, f, pkt, now_ns))
 		return false;
 	zrtt_count_weight(&vars->law, p_q30, true);
@@ -1055,19 +1065,14 @@ zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
 }
 
 /**
- * zrtt_settle() - a packet leaves: is it hit for those counted by zrtt_owes_later()?
- * @f: its flow
+ * zrtt_settle() - a packet that leaves is hit for those counted by zrtt_owes_later()
+ * @f: its flow, for which zrtt_flow_owes()
  * @rnd: random number
- *
- * Return: whether it is to be marked, or dropped if it cannot be.
  */
-static inline bool zrtt_settle(struct zrtt_flow *f, u32 rnd)
+static inline void zrtt_settle(struct zrtt_flow *f, u32 rnd)
 {
-	if (!zrtt_flow_owes(f))
-		return false;
 	zrtt_flow_hit(f, rnd);
-	f->hit = 1;
-	return true;
+	zrtt_flow_was_hit(f);
 }
 
 /**

@@ -40,11 +40,17 @@ static void queue_has(struct queue *q, u32 flows, u32 rate, u32 rtt_us)
 	t->sum_rtt_us = (u64)flows * rtt_us;
 }
 
-static void queue_tick(struct zrtt_device *d, struct queue *q, u32 sojourn_us, u64 now_ns)
+static void queue_tick_with(struct zrtt_device *d, struct queue *q, u32 sojourn_us, u32 packets,
+			    u64 now_ns)
 {
 	zrtt_tick_begin(&q->params, &q->vars, sojourn_us, now_ns);
-	zrtt_tick_with_peers(&q->params, &q->vars, d, &q->peer, sojourn_us, 1000, now_ns);
+	zrtt_tick_with_peers(&q->params, &q->vars, d, &q->peer, sojourn_us, packets, now_ns);
 	zrtt_tick_end(&q->params, &q->vars);
+}
+
+static void queue_tick(struct zrtt_device *d, struct queue *q, u32 sojourn_us, u64 now_ns)
+{
+	queue_tick_with(d, q, sojourn_us, 1000, now_ns);
 }
 
 /* Who has no company goes on as if nobody had heard of any. */
@@ -53,7 +59,7 @@ static void one_queue_is_as_without_peers(void **state)
 	struct zrtt_device d = {};
 	struct queue alone, one;
 	u64 seed = 1, now = START;
-	u32 i, rises = 0;
+	u32 i, rises = 0, falls = 0;
 
 	(void)state;
 	queue_init(&alone);
@@ -62,16 +68,18 @@ static void one_queue_is_as_without_peers(void **state)
 	for (i = 0; i < 2000; i++) {
 		u32 sojourn_us = i % 500 < 250 ? unit_between(&seed, 1, 60000) :
 						 unit_between(&seed, 1, 500);
-		u32 flows = unit_between(&seed, 0, 9), rate = unit_between(&seed, 1, 90000);
+		u32 flows = unit_between(&seed, 1, 9), rate = unit_between(&seed, 1, 90000);
+		u32 packets = unit_between(&seed, 1, 100);
 
 		queue_has(&alone, flows, rate, 50000);
 		queue_has(&one, flows, rate, 50000);
 		zrtt_count_weight(&alone.vars.law, 3 * ZRTT_Q16_ONE, true);
 		zrtt_count_weight(&one.vars.law, 3 * ZRTT_Q16_ONE, true);
-		zrtt_tick(&alone.params, &alone.vars, sojourn_us, 1000, now);
-		queue_tick(&d, &one, sojourn_us, now);
+		zrtt_tick(&alone.params, &alone.vars, sojourn_us, packets, now);
+		queue_tick_with(&d, &one, sojourn_us, packets, now);
 		assert_int_equal(one.vars.ctl.p_q30, alone.vars.ctl.p_q30);
 		assert_int_equal(one.vars.ctl.aim_us, alone.vars.ctl.aim_us);
+		assert_int_equal(one.vars.ctl.falls, alone.vars.ctl.falls);
 		assert_int_equal(one.vars.law.log_norm, alone.vars.law.log_norm);
 		assert_int_equal(one.vars.law.alpha_q16, alone.vars.law.alpha_q16);
 		assert_int_equal(one.vars.law.rtt_avg_us, alone.vars.law.rtt_avg_us);
@@ -79,9 +87,11 @@ static void one_queue_is_as_without_peers(void **state)
 		assert_int_equal(one.vars.table.due, alone.vars.table.due);
 		assert_int_equal(one.vars.lanes.rate, alone.vars.lanes.rate);
 		rises += alone.vars.ctl.p_q30 > 0;
+		falls += alone.vars.ctl.falls;
 		now += PERIOD + unit_between(&seed, 0, 8 * MS);
 	}
 	assert_in_range(rises, 500, 2000);
+	assert_in_range(falls, 100, 1000);
 }
 
 /* All get what follows from the sums of all; where one waits far longer, half of that counts. */

@@ -712,8 +712,9 @@ static u32 hit_leaving(struct queue *q, u32 p_q30, u32 segs, bool *later)
 		*later = zrtt_owes_later(&q->params, &q->vars, f, &pkt, S);
 		if (!*later)
 			return 0;
-		if (!zrtt_settle(f, (u32)unit_random(&seed)))
+		if (!zrtt_flow_owes(f))
 			continue;
+		zrtt_settle(f, (u32)unit_random(&seed));
 		assert_true(f->hit);
 		zrtt_dropped_leaving(&q->vars, f, pkt.bytes);
 		hits++;
@@ -740,8 +741,8 @@ static void hits_are_had_by_packets_that_leave(void **state)
 	zrtt_ctl_set(&q->vars.ctl, ZRTT_LATER_MAX);
 	for (i = 0; i < 1000; i++)
 		assert_true(zrtt_owes_later(&q->params, &q->vars, f, &pkt, S));
-	for (i = 0; zrtt_settle(f, 1U << 31); i++)
-		;
+	for (i = 0; zrtt_flow_owes(f); i++)
+		zrtt_settle(f, 1U << 31);
 	assert_in_range(i, 2, 4);
 	/* nor is any counted that comes while the queue falls */
 	q->vars.ctl.falls = true;
@@ -770,15 +771,46 @@ static void what_is_dropped_or_capped_is_judged_as_it_comes(void **state)
 	assert_false(later);
 	q->params.ceil.rate = 1000000;
 	zrtt_params_derive(&q->params);
-	hit_leaving(q, 1000, 1, &later);
+	/* it counts where P_b is 0, too */
+	hit_leaving(q, 0, 1, &later);
 	assert_false(later);
 	free_queue(q);
 	for (mode = ZRTT_MODE_PAPER; mode < ZRTT_MODES; mode++) {
 		q = new_queue(mode, 64);
-		hit_leaving(q, 1000, 1, &later);
+		hit_leaving(q, 0, 1, &later);
 		assert_false(later);
 		free_queue(q);
 	}
+}
+
+/* Another controller does not look ahead, and what was seen ahead before does not stay. */
+static void only_pi2_foresees(void **state)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+
+	(void)state;
+	q->vars.ctl.falls = true;
+	q->params.ctl.kind = ZRTT_CTL_PBLUE;
+	zrtt_params_derive(&q->params);
+	zrtt_tick(&q->params, &q->vars, 20000, 100, S);
+	assert_false(q->vars.ctl.falls);
+	free_queue(q);
+}
+
+/* A hit of a flow of the low-latency lane counts there, too, if it waits in bulk for once. */
+static void hits_of_scalable_flows_are_counted(void **state)
+{
+	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 1000, .segs = 1 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f = arrive(q, &pkt, S);
+
+	(void)state;
+	zrtt_settle(f, 0);
+	assert_int_equal(f->marks, 0);
+	f->l4s = 1;
+	zrtt_settle(f, 0);
+	assert_int_equal(f->marks, 1);
+	free_queue(q);
 }
 
 /* A packet that leaves is dropped: what it counted as is no part of its flow's rate, nor of its
@@ -792,7 +824,7 @@ static void weights_of_what_is_dropped_leaving(void **state)
 	};
 	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
 	struct zrtt_hosts *hosts = &q->vars.hosts;
-	struct zrtt_member *m;
+	struct zrtt_member *m, *members;
 	struct zrtt_flow *f, *h;
 
 	(void)state;
@@ -820,7 +852,13 @@ static void weights_of_what_is_dropped_leaving(void **state)
 	zrtt_dropped_leaving(&q->vars, f, 1000);
 	assert_int_equal(f->bytes, 250);
 	assert_int_equal(h->bytes, 500);
-	free(q->vars.table.members);
+	/* as of a flow that was there before hosts were */
+	m->log_due = ZRTT_Q16_ONE;
+	assert_int_equal(zrtt_log_due(&q->vars, f), ZRTT_Q16_ONE);
+	members = q->vars.table.members;
+	q->vars.table.members = NULL;
+	assert_int_equal(zrtt_log_due(&q->vars, f), 0);
+	free(members);
 	free(hosts->table.slots);
 	free(hosts->groups);
 	free_queue(q);
@@ -1117,6 +1155,8 @@ int main(void)
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
 		cmocka_unit_test(hits_are_had_by_packets_that_leave),
 		cmocka_unit_test(what_is_dropped_or_capped_is_judged_as_it_comes),
+		cmocka_unit_test(only_pi2_foresees),
+		cmocka_unit_test(hits_of_scalable_flows_are_counted),
 		cmocka_unit_test(weights_of_what_is_dropped_leaving),
 		cmocka_unit_test(wait_is_of_the_backlog),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
