@@ -13,10 +13,6 @@ from lab.results.report import ReportError
 from lab.results.summary import group, natural
 from lab.results.table import METRICS, Row
 
-MORE_IS_BETTER = (
-    "jain", "jain_all", "utilisation", "min_phase_utilisation", "tcp_share", "goodput_mean_mbps",
-    "cross_mean_mbps", "reverse_mean_mbps",
-)  # fmt: skip
 DIGITS = 4
 UNKNOWN = "\N{EN DASH}"
 
@@ -49,7 +45,7 @@ def _shown(rows: Sequence[Row], metric: str, *, spread: bool) -> str:
     if not values or any(map(math.isnan, values)):
         return UNKNOWN
     if not spread:
-        return _number(min(values) if metric in MORE_IS_BETTER else max(values))
+        return _number(METRICS[metric](values))
     least, most = _number(min(values)), _number(max(values))
     return least if least == most else f"{_number(median(values))} ({least}{UNKNOWN}{most})"
 

@@ -12,7 +12,7 @@ import fcntl
 import io
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, astuple, dataclass, fields
 from pathlib import Path
@@ -251,19 +251,24 @@ def _numbers(text: str) -> list[float]:
 
 COLUMNS = tuple(field.name for field in fields(Row))
 FEWEST = sum(field.default is MISSING for field in fields(Row))
-METRICS = (
-    "jain", "jain_all", "max_min_ratio", "utilisation", "min_phase_utilisation", "tcp_share",
-    "goodput_mean_mbps", "max_class_ratio", "last_cc_mbps", "liar_share", "fct_mean_s", "fct_p95_s",
-    "short_unfinished", "cross_mean_mbps", "reverse_mean_mbps",
-    "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms", "sojourn_p99_ms", "sojourn_max_ms",
-    "marks", "drops", "limit_drops", "drop_rate", "retransmits", "victim_mbps",
-    "thin_mean_ms", "thin_p95_ms", "thin_p99_ms", "thin_max_ms", "thin_loss",
-    "voip_p99_ms", "game_p99_ms", "dns_p99_ms", "ping_p99_ms",
-    "l4s_mean_ms", "l4s_p99_ms", "classic_mean_ms", "classic_p99_ms",
-    "scalable_share", "share_error", "ect1_share",
-    "host_jain", "within_jain", "host_error", "host_due", "receiver_jain",
-    "line_mbps", "line_mean_ms", "line_p95_ms", "whole_mean_ms", "whole_p95_ms", "line_drops",
-)  # fmt: skip
+METRICS: dict[str, Callable[[Iterable[float]], float]] = {
+    **dict.fromkeys((
+        "jain", "jain_all", "utilisation", "min_phase_utilisation", "tcp_share",
+        "goodput_mean_mbps", "last_cc_mbps", "cross_mean_mbps", "reverse_mean_mbps", "victim_mbps",
+        "scalable_share", "host_jain", "within_jain", "host_due", "receiver_jain", "line_mbps",
+    ), min),
+    **dict.fromkeys((
+        "max_min_ratio", "max_class_ratio", "liar_share", "fct_mean_s", "fct_p95_s",
+        "short_unfinished", "sojourn_mean_ms", "sojourn_p50_ms", "sojourn_p95_ms",
+        "sojourn_p99_ms", "sojourn_max_ms", "marks", "drops", "limit_drops", "drop_rate",
+        "retransmits", "thin_mean_ms", "thin_p95_ms", "thin_p99_ms", "thin_max_ms", "thin_loss",
+        "voip_p99_ms", "game_p99_ms", "dns_p99_ms", "ping_p99_ms",
+        "l4s_mean_ms", "l4s_p99_ms", "classic_mean_ms", "classic_p99_ms",
+        "share_error", "ect1_share", "host_error",
+        "line_mean_ms", "line_p95_ms", "whole_mean_ms", "whole_p95_ms", "line_drops",
+    ), max),
+}  # fmt: skip
+"""What targets and `lab report --metric` know, and which of several values is the worst."""
 _TYPES = {"str": str, "int": int, "float": float}
 """As the annotations of Row are spelt."""
 

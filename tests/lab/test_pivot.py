@@ -11,6 +11,7 @@ import pytest
 from lab.results import pivot, summary
 from lab.results.pivot import Columns
 from lab.results.report import ReportError
+from lab.results.table import METRICS
 
 
 def _row(cell: str, qdisc: str, seed: int, **metrics: float) -> SimpleNamespace:
@@ -32,6 +33,20 @@ def test_worst_seed_is_shown(metric: str, x10: str, x2: str) -> None:
     lines = pivot.render(ROWS, Columns(metric), spread=False, markdown=True).splitlines()
     assert lines[0] == f"| {metric}, uml | zrtt | cake |"
     assert lines[2:] == [f"| reno-20x2 | {x2} |", f"| reno-20x10 | {x10} | – |"]
+
+
+MORE_IS_BETTER = {
+    "jain", "jain_all", "utilisation", "min_phase_utilisation", "tcp_share", "goodput_mean_mbps",
+    "last_cc_mbps", "cross_mean_mbps", "reverse_mean_mbps", "victim_mbps", "scalable_share",
+    "host_jain", "within_jain", "host_due", "receiver_jain", "line_mbps",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_each_metric_has_its_worst(metric: str) -> None:
+    rows = [_row("c", "zrtt", seed, **{metric: seed / 4}) for seed in (3, 1, 2)]
+    lines = pivot.render(rows, Columns(metric), spread=False, markdown=True).splitlines()
+    assert lines[2:] == [f"| c | {'0.25' if metric in MORE_IS_BETTER else '0.75'} |"]
 
 
 def test_spread_is_median_least_and_most() -> None:
