@@ -19,7 +19,7 @@
 #include "report.h"
 
 #define MARK	BPFFS "/zrtt-agent-mounted"	/* exists if the agent mounted it */
-#define LOCK	"/sys/fs"			/* any folder that always exists */
+#define LOCK	"/run/zrtt-agent.lock"		/* of root: who can open a file can lock it */
 
 /* As systemd does. */
 #define MOUNT_FLAGS	(MS_NOSUID | MS_NODEV | MS_NOEXEC)
@@ -63,7 +63,7 @@ static bool mounts_are_borrowed(void)
 
 static int take_lock(void)
 {
-	lock_fd = open(LOCK, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	lock_fd = open(LOCK, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock_fd < 0 || flock(lock_fd, LOCK_EX))
 		return refuse(LOCK, "%s", strerror(errno));
 	return 0;

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import shutil
 import subprocess
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,10 @@ from hosts import Network
 from lab.senders.agent import program, run
 
 NOBODY = 65534
+ANYBODYS = ("/", "/run", "/sys", "/sys/fs")
+"""Folders that anybody may open, and so lock for ever."""
+LOCK = Path("/run/zrtt-agent.lock")
+PATIENCE_S = 60
 USAGE, REFUSED = 1, 2
 
 
@@ -110,3 +117,24 @@ def test_without_bpf(net: Network) -> None:
     """Root of a container that may not use BPF."""
     command = ["setpriv", "--bounding-set", "-all", str(program()), "attach", "lo"]
     refused(subprocess.run(command, capture_output=True, text=True, check=False))
+
+
+def test_locks_of_others_do_not_matter(net: Network, agent: Agent) -> None:
+    with ExitStack() as held:
+        for folder in ANYBODYS:
+            fd = os.open(folder, os.O_RDONLY)
+            held.callback(os.close, fd)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        assert run("status", timeout=PATIENCE_S).returncode == 0
+    assert LOCK.stat().st_mode & 0o777 == 0o600
+
+
+def test_commands_wait_for_each_other(net: Network, agent: Agent) -> None:
+    run("status")
+    with LOCK.open() as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with subprocess.Popen([program(), "status"], stdout=subprocess.PIPE) as waiting:
+            with pytest.raises(subprocess.TimeoutExpired):
+                waiting.wait(1)
+            fcntl.flock(lock, fcntl.LOCK_UN)
+            assert waiting.wait(PATIENCE_S) == 0
