@@ -195,14 +195,16 @@ static void print_text(const struct status *status)
 	putchar('\n');
 }
 
-static int print_one(const struct pins *pins, bool json, bool first)
+/* What cannot be read is no element of a list: it takes no comma. */
+static int print_one(const struct pins *pins, bool json, bool *first)
 {
 	struct status status = { };
 	int err = read_status(pins, &status);
 
 	if (!err && json) {
-		fputs(first ? "" : ",", stdout);
+		fputs(*first ? "" : ",", stdout);
 		print_json(&status);
+		*first = false;
 	} else if (!err) {
 		print_text(&status);
 	}
@@ -230,8 +232,7 @@ int status_print(const struct options *options)
 			continue;
 		if (options->netns && list[i].netns != netns)
 			continue;
-		err |= print_one(&list[i], options->json, first);
-		first = false;
+		err |= print_one(&list[i], options->json, &first);
 	}
 	fputs(options->json ? "]\n" : "", stdout);
 	free(list);

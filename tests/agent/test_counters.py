@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import json
+import os
+
 import pytest
 from agents import Agent
 from capture import Capture
 from carriers import each_carrier
 from flows import connection
 from hosts import Network
+from kernel_objects import BPFFS
 from packets import TCP, Packet
 
 from lab.senders.agent import Status, run
@@ -72,3 +76,18 @@ def test_status_shows_the_hook(net: Network, agent: Agent, place: str, encoding:
     agent.attach(encoding=encoding)
     expected = "cgroup" if encoding == "tcp" else "clsact" if place == "6.1" else "tcx"
     assert agent.status().attached == expected
+
+
+def test_json_without_what_cannot_be_read(net: Network, agent: Agent) -> None:
+    """The first of two is of another version, as after an upgrade: its configuration has another size."""
+    for dev in ("lo", "a0"):
+        agent.attach(dev=dev)
+    with net.a.entered():
+        space = os.stat("/proc/thread-self/ns/net").st_ino
+    pins = BPFFS / "zrtt-agent" / f"{space}-1"
+    (pins / "config").rename(pins / "own")
+    (pins / "config").hardlink_to(pins / "counters")
+    said = run("status", "-j", "--netns", net.a.name)
+    (pins / "own").replace(pins / "config")
+    assert "attached by another version" in said.stderr
+    assert [one["dev"] for one in json.loads(said.stdout)] == ["a0"]
