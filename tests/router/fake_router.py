@@ -51,6 +51,8 @@ class Router:
     link: str = "2: eth0: <UP> mtu 1500 qdisc htb state UP"
     features: str = "tcp-segmentation-offload: off\nhw-tc-offload: off [fixed]\n"
     flowtables: str = ""
+    vanished: bool = False
+    """The device, once tc has listed it."""
     version: str = "tc utility, iproute2-6.1.0"
     files: dict[str, str] = field(
         default_factory=lambda: {
@@ -80,6 +82,7 @@ class Router:
         everywhere = everywhere.replace(": parent", ": dev eth0 parent")
         tc = [
             self._say("-V", self.version), self._say("*help", self.usage),
+            *["*'qdisc show dev eth0') echo 'Cannot find device \"eth0\"' >&2; exit 1 ;;"] * self.vanished,
             self._say("*'qdisc show dev eth0'", self.qdiscs), self._say("'qdisc show'", everywhere),
             self._say("filter*", self.filters),
         ]  # fmt: skip

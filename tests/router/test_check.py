@@ -55,7 +55,8 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "warn eth0: frames of macvlan devices bypass the qdisc"),
     ("LRO", {"features": "large-receive-offload: on"},
      "warn eth0: LRO merges packets, which cannot be forwarded unchanged then"),
-    ("TSO", {"features": "tcp-segmentation-offload: on\ngeneric-receive-offload: on"},
+    ("TSO", {"features": "tcp-segmentation-offload: on\ngeneric-receive-offload: on",
+             "qdiscs": HTB + zrtt("parent 1:1", "split_gso")},
      "ok eth0: zrtt splits GSO packets (offloads TSO GRO)"),
     (
         "TSO, not split",
@@ -89,6 +90,10 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "ok eth0: zrtt is below prio, shaped by htb"),
     ("ifb", {"filters": "action order 1: mirred (Egress Redirect to device ifb0) stolen"},
      "ok eth0: arriving packets are redirected to ifb0"),
+    ("no ifb", {"filters": "action order 1: mirred (Egress Redirect to device *) stolen"},
+     "FAIL eth0: all arriving packets are dropped: their ifb device is gone"),
+    ("device that went", {"vanished": True},
+     "note eth0: tc cannot show its queues: the device is gone"),
     ("queue", {"qdiscs": zrtt("root")}, "ok eth0: a queue forms here, without a shaper"),
     ("no queue", {"qdiscs": zrtt("root", **UNUSED)},
      "warn eth0: no shaper, and no queue in 20000 packets: the bottleneck is elsewhere"),
@@ -161,6 +166,13 @@ def test_good_router_has_no_warning(tmp_path: Path) -> None:
         "ok eth0: 50 packets had a hint",
         "ok eth0: RTT known of 12 out of 13 flows, 12 by handshakes",
     ]
+
+
+def test_offloads_are_nothing_to_who_has_no_zrtt(tmp_path: Path) -> None:
+    """Nor is it known what zrtt does to GSO packets where tc has no plugin."""
+    for qdiscs in ("qdisc fq_codel 0: root\n", "qdisc zrtt 8001: root [Unknown qdisc, optlen=9]\n"):
+        made = router(tmp_path, qdiscs=qdiscs, features="tcp-segmentation-offload: on")
+        assert not [f for f in made.findings("eth0") if "GSO" in f["text"]]
 
 
 def test_text_and_json_agree(tmp_path: Path) -> None:

@@ -34,11 +34,13 @@ check_offloads() {
 	! on tcp-segmentation-offload || offloads="$offloads TSO"
 	! on generic-segmentation-offload || offloads="$offloads GSO"
 	! on generic-receive-offload || offloads="$offloads GRO"
-	if [ -n "$offloads" ] && tc qdisc show dev "$DEV" | grep -q ' no_split_gso'; then
+	[ -n "$offloads" ] || return 0
+	case $(tc qdisc show dev "$DEV" 2>/dev/null | grep '^qdisc zrtt ') in
+	*" no_split_gso"*)
 		finding note "GSO packets are queued whole (offloads$offloads)" "split_gso, if the link is slow"
-	elif [ -n "$offloads" ]; then
-		finding ok "zrtt splits GSO packets (offloads$offloads)"
-	fi
+		;;
+	*" split_gso"*) finding ok "zrtt splits GSO packets (offloads$offloads)" ;;
+	esac
 }
 
 check_device() {

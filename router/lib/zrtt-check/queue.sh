@@ -51,15 +51,28 @@ check_places() {
 	END
 }
 
+# Where tc shows a *, the device is gone: the kernel drops what it cannot redirect.
 check_ifb() {
-	for ifb in $(tc filter show dev "$DEV" ingress 2>/dev/null |
-		sed -n 's/.*Redirect to device \([^)]*\)).*/\1/p' | sort -u); do
-		finding ok "arriving packets are redirected to $ifb" "zrtt-check $ifb"
-	done
+	while read -r ifb; do
+		case $ifb in
+		"") ;;
+		"*")
+			finding FAIL "all arriving packets are dropped: their ifb device is gone" \
+				"zrtt-link up $DEV, or delete the filter that redirects"
+			;;
+		*) finding ok "arriving packets are redirected to $ifb" "zrtt-check $ifb" ;;
+		esac
+	done <<-END
+		$(tc filter show dev "$DEV" ingress 2>/dev/null |
+			sed -n 's/.*Redirect to device \([^)]*\)).*/\1/p' | sort -u)
+	END
 }
 
 check_queue() {
-	SHOWN=$(tc -s qdisc show dev "$DEV")
+	SHOWN=$(tc -s qdisc show dev "$DEV" 2>/dev/null) || {
+		finding note "tc cannot show its queues: the device is gone" "run zrtt-check again"
+		return 0
+	}
 	PLACES=$(places)
 	check_places
 	check_ifb
