@@ -15,7 +15,7 @@ from routers import HERE, OUT, ROUTER, WITH_FILES, WITH_NAT, Guest
 from lab.host.cache import cache_dir, filled
 from lab.host.process import said
 from lab.senders import agent
-from lab.toolchain.build import BuildError
+from lab.toolchain.build import REPO, BuildError
 
 _run = partial(said, BuildError)
 
@@ -77,6 +77,7 @@ def _with_nat() -> Report:
 @cache
 def _with_files() -> Report:
     files = ifupdown_files() | sqm_files() | pod_files() | xdp_files()
+    files["agent.service"] = REPO / "agent" / "zrtt-agent@.service"
     return Guest("uml", WITH_FILES, (), files).run()
 
 

@@ -327,6 +327,15 @@ def test_systemd_keeps_zrtt_on_the_device(with_files: Report, state: str, uplink
     assert found == {"eth0": uplink, "ifb-eth0": DOWNLINK}
 
 
+@pytest.mark.parametrize(
+    ("state", "want"),
+    [("enabled", "active"), ("unplugged", "inactive"), ("plugged", "active"), ("disabled", "inactive")],
+)
+def test_agent_comes_and_goes_with_the_device(with_files: Report, state: str, want: str) -> None:
+    """Neither has it failed when the device is gone before it is asked to detach."""
+    assert with_files.lines(f"systemd.{state}.agent") == [want]
+
+
 def test_networkd_configured_the_device(with_files: Report) -> None:
     assert "10.9.0.1/24" in with_files.part("systemd.address")
 

@@ -11,7 +11,14 @@ units=/etc/systemd/system
 mkdir -p $units /etc/systemd/network
 cp /lib/systemd/system/systemd-udevd* $units
 printf '[Match]\nName=eth0\n[Network]\nAddress=10.9.0.1/24\n' >/etc/systemd/network/eth0.network
-for name in sysinit basic shutdown network; do
+# one that does as it is told where there is a device
+cat >"$LAB/zrtt-agent" <<'END'
+#!/bin/sh
+[ -e "/sys/class/net/$2" ] || exit 2
+END
+chmod +x "$LAB/zrtt-agent"
+sed "s|@SBINDIR@|$LAB|" "$LAB/agent.service" >$units/zrtt-agent@.service
+for name in sysinit basic shutdown network network-online; do
 	echo '[Unit]' >$units/$name.target
 done
 cat >$units/networkd.service <<END

@@ -9,6 +9,8 @@ state() {
 	sleep 2
 	part "systemd.$1"
 	systemctl is-active zrtt@eth0 || :
+	part "systemd.$1.agent"
+	systemctl is-active zrtt-agent@eth0 || :
 	part "systemd.$1.queues"
 	tc -j qdisc show
 	echo
@@ -17,6 +19,7 @@ state() {
 ip link add eth0 type dummy
 sleep 1
 sh -eu "$LAB/recipe-systemd"
+systemctl enable --now zrtt-agent@eth0
 state enabled
 systemctl start networkd
 state networkd
@@ -29,7 +32,7 @@ state unplugged
 ip link add eth0 type dummy
 state plugged
 part systemd.said
-systemctl disable --now zrtt@eth0
+systemctl disable --now zrtt@eth0 zrtt-agent@eth0
 state disabled
 # else it sets up the eth0 of the next experiments, too
 systemctl stop networkd
