@@ -121,9 +121,11 @@ def _value(column: Column, value: float, best: str, style: str = "") -> str:
 
 
 def _best(column: Column, found: Iterable[float]) -> str:
-    """The best value as it is shown: what looks equal is equally good."""
+    """The best value as it is shown: what looks equal is equally good. inf never is."""
     known = [value for value in found if not math.isnan(value)]
-    return column.text(column.best(known)) if column.best and len(known) > 1 else ""
+    if not column.best or len(known) < 2 or math.isinf(best := column.best(known)):
+        return ""
+    return column.text(best)
 
 
 def summary(runs: Mapping[str, Sequence[Any]], of: Sequence[Column] = COLUMNS,

@@ -68,7 +68,7 @@ class EcnResult:
     mbps: float
     """What left the last, on the wire."""
     mean_ms: float
-    """Sojourn in the worst of the queues; 0 if nothing left."""
+    """Sojourn, of what left, in the worst of the queues; inf if nothing left the last."""
     p95_ms: float
     p99_ms: float
     max_ms: float

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import pairwise
 from statistics import fmean
@@ -261,10 +261,23 @@ def _spoof(attackers: Sequence[Spoof], traffic: dict[str, Any],
     ]
 
 
+def _sojourn_ms(of_hops: Sequence[Mapping[str, int]]) -> dict[str, float]:
+    """Of a class, in the worst of the queues that it crosses; inf if nothing left the last one,
+    so that to lose all is nowhere taken for no delay."""
+    if not of_hops[-1]["packets_out"]:
+        return dict.fromkeys(("mean_ms", "p95_ms", "p99_ms", "max_ms"), math.inf)
+    worst = max(of_hops, key=lambda reading: reading["p99_us"])
+    return {
+        "mean_ms": worst["mean_ns"] / 1e6,
+        "p95_ms": worst["p95_us"] / 1000,
+        "p99_ms": worst["p99_us"] / 1000,
+        "max_ms": worst["max_us"] / 1000,
+    }
+
+
 def _thin(thin: Thin, hops: Sequence[QueueReadings], seconds: float) -> ThinResult:
     """A class, from the readings of all queues that it crosses."""
     of_hops = [queue.thin(thin.kind.number) for queue in hops]
-    worst = max(of_hops, key=lambda reading: reading["p99_us"])
     sent, left = of_hops[0]["packets_in"], of_hops[-1]["packets_out"]
     return ThinResult(
         name=thin.kind.value,
@@ -272,25 +285,18 @@ def _thin(thin: Thin, hops: Sequence[QueueReadings], seconds: float) -> ThinResu
         sent=sent,
         lost=max(0, sent - left),
         mbps=of_hops[-1]["bytes_out"] * 8 / seconds / 1e6,
-        mean_ms=worst["mean_ns"] / 1e6,
-        p95_ms=worst["p95_us"] / 1000,
-        p99_ms=worst["p99_us"] / 1000,
-        max_ms=worst["max_us"] / 1000,
+        **_sojourn_ms(of_hops),
     )
 
 
 def _ecn(ecn: EcnClass, hops: Sequence[QueueReadings], seconds: float) -> EcnResult:
     """A class, from the readings of all queues that it crosses."""
     of_hops = [queue.ecn(ecn.number) for queue in hops]
-    worst = max(of_hops, key=lambda reading: reading["p99_us"])
     return EcnResult(
         name=ecn.value,
         sent=of_hops[0]["packets_in"],
         mbps=of_hops[-1]["bytes_out"] * 8 / seconds / 1e6,
-        mean_ms=worst["mean_ns"] / 1e6,
-        p95_ms=worst["p95_us"] / 1000,
-        p99_ms=worst["p99_us"] / 1000,
-        max_ms=worst["max_us"] / 1000,
+        **_sojourn_ms(of_hops),
     )
 
 

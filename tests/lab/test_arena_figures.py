@@ -17,10 +17,12 @@ from test_report_page import Page
 from lab import cli
 from lab.arena import page, report
 from lab.arena.classes import CLASSES, by_class
+from lab.arena.columns import OF_RUN
 from lab.arena.draw import draw
 from lab.arena.due import Dues, dues
 from lab.arena.figures import Bout, Figures, bouts, by_qdisc, by_thin, of_run
 from lab.arena.plan import plan
+from lab.html import tables
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.model.step import Step
@@ -431,6 +433,7 @@ def test_thin_traffic_by_class() -> None:
     bout = found(number, {
         "zrtt": {"thin": calls.format(lost=0, ms=2)},
         "pie": {"thin": calls.format(lost=25, ms=16)},
+        "fq_codel": {},
         "cake": {},
     })  # fmt: skip
     assert bout.figures["zrtt"].thin_p99_ms == 2
@@ -439,5 +442,19 @@ def test_thin_traffic_by_class() -> None:
     lines = [line.split() for line in report.render([bout]).splitlines()]
     assert ["voip", "pie", "1", *["16.00"] * 3, "16.0", "16.0", "25.00%", "25.0%"] in lines
     assert "voip pie" in page.render([bout], [])
-    plain = found(plain_number(), {"zrtt": {}})
+    plain = found(plain_number(), {name: {} for name in QDISCS})
     assert "thin traffic" not in report.render([plain])
+
+
+def test_who_loses_all_is_never_best() -> None:
+    """The wait of what did not arrive is inf; beside a class that waited little, too."""
+    number = number_of("thin")
+    lost = "ping:1:10:0:0.1:1:1:1:1;voip:1:100:100:0:inf:inf:inf:inf"
+    slow = lost.replace("100:0:inf:inf:inf:inf", "0:0.1:9:9:9:9")
+    bout = found(number, {"zrtt": {"thin": lost}, "cake": {"thin": slow}})
+    shown = tables.summary({name: [one] for name, one in bout.figures.items()}, OF_RUN)
+    assert "<strong>9.00</strong>" in shown
+    both = found(number, {"zrtt": {"thin": lost}, "cake": {"thin": lost}})
+    shown = tables.summary({name: [one] for name, one in both.figures.items()}, OF_RUN)
+    assert "<strong>inf</strong>" not in shown
+    assert ">inf</td>" in shown

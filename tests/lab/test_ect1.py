@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -141,6 +142,15 @@ def test_classes_are_reported() -> None:
         EcnResult("l4s", 8000, 4.0, 0.15, 0.75, 1.5, 3.0),
     ]
     assert Result.from_dict(result.to_dict()) == result
+
+
+def test_to_lose_all_is_no_short_wait() -> None:
+    """Of either queue."""
+    lost = (BOTH[0], {**NOTHING, "packets_in": 8000}, NOTHING)
+    for queues in ([lost], [BOTH, lost]):
+        classic, l4s = _result(*queues).ecn_classes
+        assert classic.p99_ms == 20.0
+        assert (l4s.mean_ms, l4s.p95_ms, l4s.p99_ms, l4s.max_ms) == (math.inf,) * 4
 
 
 def test_sojourn_is_that_of_the_worst_queue() -> None:

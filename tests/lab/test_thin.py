@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +11,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from measured import flow_bytes, reading, result_of, traffic_of
+from measured import flow_bytes, reading, result_of, row_of, traffic_of
 from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli
 from lab.model import grid
-from lab.model.grid import Sweep
+from lab.model.grid import Sweep, Target
 from lab.model.scenario import Scenario, ScenarioError
 from lab.model.thin import DRAIN_S, SHAPES, Kind, Thin, ThinResult, parse_thin
 from lab.net import topology, traffic_spec
@@ -145,6 +146,27 @@ def test_worst_of_several_queues_counts() -> None:
     (voip,) = _beside("voip", [_class(950, 940, 1500)], [_class(940, 900, 700)]).thin
     assert (voip.sent, voip.lost) == (950, 50)
     assert (voip.mean_ms, voip.p99_ms) == (0.15, 1.5)
+
+
+@pytest.mark.parametrize(
+    "of_queues",
+    [[_class(950, 0, 0)], [_class(950, 0, 0), NOTHING], [_class(950, 900, 700), _class(900, 0, 0)]],
+)
+def test_to_lose_all_is_no_short_wait(of_queues: list[Mapping[str, int]], tmp_path: Path) -> None:
+    """Also beside a class that arrives, and read from a table again."""
+    result = _beside("voip,dns", *([one, NOTHING, _class(190, 190, 900)] for one in of_queues))
+    (voip, _) = result.thin
+    assert (voip.loss, voip.mbps) == (1.0, 0.0)
+    assert (voip.mean_ms, voip.p95_ms, voip.p99_ms, voip.max_ms) == (math.inf,) * 4
+    with table.opened(tmp_path / "t.csv") as rows:
+        rows.append(row_of({"thin": "voip,dns"}, result))
+    (row,) = table.load(tmp_path / "t.csv")
+    assert (row.voip_p99_ms, row.thin_p99_ms, row.thin_mean_ms) == (math.inf,) * 3
+    target = Target("q", ("c",), "thin_p99_ms", None, 1e9)
+    plan = Sweep("s", tmp_path, ("uml",), (1,), {}, (), (target,))
+    (miss,) = summary.misses(plan, [row])
+    assert miss.endswith("thin_p99_ms inf, want at most 1e+09")
+    assert re.search(r"voip +950 +950 +inf ms", summary.render([row], markdown=False))
 
 
 def test_nothing_sent_does_not_add_up() -> None:
