@@ -22,4 +22,13 @@ static inline u32 percentile_bucket(const u32 *histogram, u32 buckets, u64 packe
 	return 0;
 }
 
+/* Its upper edge; the last bucket has none, and stands for the longest of all. */
+static inline u32 percentile_us(const u32 *histogram, u32 buckets, u32 bucket_us, u64 packets,
+				u32 per_mille, u32 max_us)
+{
+	u32 bucket = percentile_bucket(histogram, buckets, packets, per_mille);
+
+	return bucket == buckets ? max_us : bucket * bucket_us;
+}
+
 #endif

@@ -224,7 +224,8 @@ static void line_count_delay(struct line_delay *delay, ktime_t now, ktime_t sinc
 
 static u32 line_percentile_us(const struct line_delay *delay, u64 packets, u32 per_mille)
 {
-	return LINE_BUCKET_US * percentile_bucket(delay->histogram, LINE_BUCKETS, packets, per_mille);
+	return percentile_us(delay->histogram, LINE_BUCKETS, LINE_BUCKET_US, packets, per_mille,
+			     delay->max_us);
 }
 
 static void line_fill_delay(const struct line_delay *delay, u64 packets,

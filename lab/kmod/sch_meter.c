@@ -414,19 +414,17 @@ static int meter_dump(struct Qdisc *sch, struct sk_buff *skb)
 
 static u32 meter_percentile_us(const struct meter_sched_data *q, u32 per_mille)
 {
-	return METER_BUCKET_US * percentile_bucket(q->histogram, METER_BUCKETS,
-						   q->stats.packets_out, per_mille);
+	return percentile_us(q->histogram, METER_BUCKETS, METER_BUCKET_US,
+			     q->stats.packets_out, per_mille, q->stats.max_us);
 }
 
-/* Of the last bucket, which has no upper edge, and of the longest: the longest. */
+/* At most the longest: a bucket's edge may be above it. */
 static u32 meter_part_percentile_us(const struct meter_part *part, u32 per_mille)
 {
-	u32 edge = percentile_bucket(part->histogram, METER_PART_BUCKETS,
-				     part->stats.packets_out, per_mille);
+	u32 us = percentile_us(part->histogram, METER_PART_BUCKETS, METER_PART_BUCKET_US,
+			       part->stats.packets_out, per_mille, part->stats.max_us);
 
-	if (edge == METER_PART_BUCKETS)
-		return part->stats.max_us;
-	return min(edge * METER_PART_BUCKET_US, part->stats.max_us);
+	return min(us, part->stats.max_us);
 }
 
 static void meter_fill_part(const struct meter_part *part, struct tc_meter_part *st)
