@@ -57,11 +57,11 @@ CLASSES: dict[str, Callable[[Scenario], bool]] = {
 
 
 def by_class(found: Sequence[Bout], qdisc: str) -> dict[str, list[Figures]]:
-    """The runs of a qdisc in the scenarios of each class that has any."""
+    """The runs of a qdisc in the scenarios of each class that has any that all qdiscs have."""
     runs = {
         name: [
             bout.figures[qdisc] for bout in found
-            if qdisc in bout.figures and holds(bout.scenario.points[qdisc].scenario)
+            if bout.whole and qdisc in bout.figures and holds(bout.scenario.points[qdisc].scenario)
         ]
         for name, holds in CLASSES.items()
     }  # fmt: skip

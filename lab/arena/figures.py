@@ -145,9 +145,16 @@ class Bout:
         """Qdiscs without a run."""
         return [name for name in self.scenario.points if name not in self.figures]
 
+    @property
+    def whole(self) -> bool:
+        """Whether all qdiscs have a run: without one, others would be compared with less."""
+        return not self.missing
+
 
 def bouts(plan: Iterable[Scenario], rows: Iterable[Row]) -> list[Bout]:
-    """All scenarios of a plan with their figures; of several rows of one run the last counts."""
+    """All scenarios of a plan with their figures; of several rows of one run the last counts.
+
+    There are leads in those alone of which no run is missing."""
     by_command = {row.command: row for row in rows}
     found = []
     for scenario in plan:
@@ -156,27 +163,28 @@ def bouts(plan: Iterable[Scenario], rows: Iterable[Row]) -> list[Bout]:
             for name, point in scenario.points.items()
             if point.command in by_command
         }
-        judged = {
-            name: _judged(one, [own[r] for r in RIVALS if r in own and r != name])
-            for name, one in own.items()
-        }
-        found.append(Bout(scenario, judged))
+        bout = Bout(scenario, own)
+        if bout.whole:
+            judged = {
+                name: _judged(one, [own[r] for r in RIVALS if r in own and r != name])
+                for name, one in own.items()
+            }
+            bout = replace(bout, figures=judged)
+        found.append(bout)
     return found
 
 
 def by_qdisc(found: Sequence[Bout]) -> dict[str, list[Figures]]:
-    """All runs of each qdisc, in the order of the plan."""
+    """The runs of each qdisc, in the order of the plan, in the scenarios that all have."""
     runs: dict[str, list[Figures]] = {}
     for bout in found:
-        for name in bout.scenario.points:
-            runs.setdefault(name, [])
-        for name, one in bout.figures.items():
-            runs[name].append(one)
-    return {name: own for name, own in runs.items() if own}
+        for name in bout.scenario.points if bout.whole else ():
+            runs.setdefault(name, []).append(bout.figures[name])
+    return runs
 
 
 def by_thin(found: Sequence[Bout]) -> dict[str, list[ThinResult]]:
-    """Thin traffic of all runs, by class and qdisc."""
+    """Thin traffic of these runs, by class and qdisc."""
     runs = by_qdisc(found)
     made = {
         f"{kind} {name}": [thin for one in own for thin in one.thin if thin.name == kind]

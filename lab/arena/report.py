@@ -210,12 +210,23 @@ def judged(bout: Bout) -> list[str]:
 
 
 def all_judged(found: Sequence[Bout]) -> list[str]:
-    """This project's qdiscs that were run in any scenario."""
-    return list(dict.fromkeys(name for bout in found for name in judged(bout)))
+    """This project's qdiscs, if there are scenarios to judge them by."""
+    return list(dict.fromkeys(name for bout in found if bout.whole for name in judged(bout)))
+
+
+def _left_out(found: Sequence[Bout]) -> Iterator[str]:
+    """Names the scenarios that are no part of sums and verdict."""
+    out = [bout for bout in found if not bout.whole]
+    if out:
+        missing = sum(len(bout.missing) for bout in out)
+        planned = sum(len(bout.scenario.points) for bout in found)
+        yield f"{missing} of {planned} runs are missing"
+        named = ", ".join(f"{bout.number} ({lacking(bout)})" for bout in out)
+        yield f"left out of sums and verdict: {_share(len(out), len(found))}: {named}"
 
 
 def verdict(found: Sequence[Bout]) -> list[str]:
-    """Each qdisc of this project compared with the better of its rivals."""
+    """Each qdisc of this project compared with the better of its rivals, where all were run."""
     runs = by_qdisc(found)
     rivals = {name: runs[name] for name in RIVALS if name in runs}
     lines = []
@@ -226,9 +237,7 @@ def verdict(found: Sequence[Bout]) -> list[str]:
             *_of_reverse(own), *_of_due(own, rivals),
         ]  # fmt: skip
         lines += [f"{name}: {part}" for part in parts]
-    missing = sum(len(bout.missing) for bout in found)
-    planned = sum(len(bout.scenario.points) for bout in found)
-    return lines + ([f"{missing} of {planned} runs are missing"] if missing else [])
+    return [*lines, *_left_out(found)]
 
 
 def render(found: Sequence[Bout]) -> str:

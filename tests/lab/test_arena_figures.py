@@ -173,6 +173,7 @@ def test_ratios_are_to_the_better_rival() -> None:
         "zrtt": {"fct_mean_s": 0.6, "reverse_mean_mbps": 3.0},
         "fq_codel": {"fct_mean_s": 0.5, "reverse_mean_mbps": 4.0},
         "cake": {"fct_mean_s": math.nan, "reverse_mean_mbps": 6.0},
+        "pie": {},
     })  # fmt: skip
     zrtt, fq_codel = bout.figures["zrtt"], bout.figures["fq_codel"]
     assert (zrtt.fct_ratio, zrtt.reverse_ratio) == (pytest.approx(1.2), pytest.approx(0.5))
@@ -241,7 +242,8 @@ def ten() -> list[Bout]:
     """Ten scenarios: zrtt is behind in some."""
     leads = {2: -0.0025, 4: -0.05, 5: -0.0015, 6: 0.02, 7: -0.011}
     made = []
-    for one in plan(1, range(1, 11), QDISCS, "uml"):
+    three = {name: QDISCS[name] for name in ("zrtt", "fq_codel", "cake")}
+    for one in plan(1, range(1, 11), three, "uml"):
         number = one.drawn.number
         own = {
             "zrtt": figures(
@@ -278,8 +280,33 @@ def test_verdict_counts(ten: list[Bout]) -> None:
         " 1 of 3 scenarios (33.3%): 3 (50%)",
         "zrtt: TCP beside UDP gets 80.0% of its due, fq_codel 50.0%, cake none;"
         " least in 9 (70%), 10 (90%)",
-        "10 of 40 runs are missing",
     ]
+
+
+def test_scenario_with_a_missing_run_is_left_out(ten: list[Bout]) -> None:
+    """Whom zrtt is compared with, and in which scenarios, does not depend on what failed."""
+    left = dict(ten[3].figures)
+    del left["cake"]
+    some = [*ten[:3], Bout(ten[3].scenario, left), *ten[4:9], Bout(ten[9].scenario, {})]
+    whole = [*ten[:3], *ten[4:9]]
+    *said, missing, out = report.verdict(some)
+    assert said == report.verdict(whole)
+    assert missing == "4 of 30 runs are missing"
+    assert out == (
+        "left out of sums and verdict: 2 of 10 scenarios (20.0%): 4 (no run of cake), 10 (not run)"
+    )
+    assert by_qdisc(some) == by_qdisc(whole)
+    assert by_class(some, "zrtt") == by_class(whole, "zrtt")
+    read = Page(page.render(some, []))
+    assert out in read.words
+
+
+def test_leads_are_over_all_rivals() -> None:
+    """Not over the one alone that did not fail."""
+    number = plain_number()
+    bout = found(number, {name: {} for name in QDISCS if name != "cake"})
+    assert all(math.isnan(one.jain_lead) for one in bout.figures.values())
+    assert all(math.isnan(one.utilisation_lead) for one in bout.figures.values())
 
 
 def test_sum_has_a_line_per_qdisc(ten: list[Bout]) -> None:
@@ -326,19 +353,12 @@ def test_classes(ten: list[Bout]) -> None:
 
 
 def test_page_shows_losses_first(ten: list[Bout]) -> None:
-    shown = [replace_missing(bout) for bout in ten]
-    read = Page(page.render(shown, []))
+    read = Page(page.render(ten, []))
     order = [own["id"] for tag, own in read.tags if (own.get("id") or "").startswith("scenario-")]
     assert order[:4] == [f"scenario-{n}" for n in (4, 3, 7, 2)]
     assert len(order) == 10
-    for line in report.verdict(shown):
+    for line in report.verdict(ten):
         assert line in read.words
-
-
-def replace_missing(bout: Bout) -> Bout:
-    """The same with all runs."""
-    number = bout.number
-    return Bout(bout.scenario, {**bout.figures, "pie": figures(number, "pie")})
 
 
 # The command

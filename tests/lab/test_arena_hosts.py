@@ -225,7 +225,7 @@ def test_report_tells_of_hosts() -> None:
     leaving = sum(own for own, (_, stop) in flows if stop is not None)
     assert f"{joining} join, {leaving} leave" in said
     (bout,) = bouts([one], [])
-    found = replace(bout, figures={"zrtt": figures(number)})
+    found = replace(bout, figures={name: figures(number) for name in HOSTS_QDISCS})
     lines = report.render([found]).splitlines()
     assert any("within" in line for line in lines)
     assert any(line.startswith("hosts ") for line in lines), "its class"
