@@ -78,6 +78,9 @@ static size_t print_json(const struct options *options)
 		if (++done == options->count)
 			return found;
 		at_s += options->interval_s;
+		/* who was held up by its reader does not catch up with what it missed */
+		if (at_s < clock_s())
+			at_s = clock_s();
 		clock_sleep_until(at_s);
 	}
 }

@@ -76,6 +76,9 @@ static const char *take_instances(struct snapshot *snapshot, const struct reply 
 		    !is_wanted(instance.ifindex, devices) ||
 		    !device_name(instance.ifindex, instance.dev))
 			continue;
+		/* twice, where others came or went between the parts of a dump */
+		if (snapshot_find(snapshot, &instance))
+			continue;
 		instance.capacity = capacity_of(&instance, &shapers);
 		if (flows && can_have_flows(&instance))
 			why = take_flows(&instance);

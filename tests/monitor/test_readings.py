@@ -3,10 +3,15 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import struct
+import subprocess
+import time
+from itertools import pairwise
 
 import pytest
-from canned import Canned
+from canned import Canned, program
 from messages import (
     HOSTS,
     ALPHA_ONE,
@@ -33,6 +38,7 @@ from plugin.qdisc_netlink import TC_H_ROOT, TCA_OPTIONS
 TCP, GRE = 6, 47
 RATESPEC = "=BBHhHI"
 MBIT = 125_000
+INTERVAL_S = 0.5
 
 
 def ratespec(rate: int) -> bytes:
@@ -229,3 +235,30 @@ def test_classes_are_read_once(kernel: Canned) -> None:
     kernel.reply("classes", 1)
     shown = kernel.run("-jn1").objects
     assert [one["capacity"] for one in shown] == [9 * MBIT] * 2
+
+
+# In time
+
+
+def test_queue_that_a_dump_has_twice(kernel: Canned) -> None:
+    """As it may if another one came or went meanwhile; the same handle elsewhere is another queue."""
+    kernel.say([zrtt(), zrtt(handle=0x30000), zrtt(ecn_mark=77), zrtt(parent=0x10003)])
+    shown = kernel.run("-jn1").objects
+    assert [one["handle"] for one in shown] == ["2:", "3:", "2:"]
+    assert [one.get("parent") for one in shown] == [None, None, "1:3"]
+
+
+def test_readings_that_were_missed_are_not_made_up_for(kernel: Canned) -> None:
+    kernel.say([zrtt()])
+    command = [program(), "-j", "-n10", f"-i{INTERVAL_S}"]
+    with subprocess.Popen(command, env=kernel.environment, stdout=subprocess.PIPE, text=True) as mon:
+        assert mon.stdout
+        lines = [mon.stdout.readline()]
+        mon.send_signal(signal.SIGSTOP)
+        time.sleep(6 * INTERVAL_S)
+        mon.send_signal(signal.SIGCONT)
+        lines += mon.stdout.readlines()
+    times = [json.loads(line)["time"] for line in lines]
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    # the one that was due meanwhile, and the first of the new row
+    assert len([gap for gap in gaps if gap < INTERVAL_S / 2]) <= 1
