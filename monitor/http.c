@@ -2,6 +2,8 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <net/if.h>
+#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +14,12 @@
 #include "prometheus.h"
 
 #define CONNECTIONS	16U
+#define PER_ADDRESS	8U	/* who is slow leaves some to others; a proxy needs several */
 #define TIMEOUT_S	5U	/* of silence */
 #define REQUEST_BYTES	8192U	/* headers and all */
 
 #define LOOPBACK	"127.0.0.1"
-#define ADDRESS_MAX	(INET6_ADDRSTRLEN + 2)	/* in brackets */
+#define ADDRESS_MAX	(INET6_ADDRSTRLEN + IFNAMSIZ + 2)	/* with %eth0, in brackets */
 
 #define CONTENT_TYPE	"text/plain; version=0.0.4; charset=utf-8"
 
@@ -84,6 +87,19 @@ static enum MHD_Result handle(void *subject, struct MHD_Connection *connection,
 	return answer_metrics(connection, subject);
 }
 
+/* An IPv6 address, with the scope that a link-local one needs. */
+static bool parse_v6(const char *text, struct sockaddr_in6 *v6)
+{
+	const struct addrinfo hints = { .ai_family = AF_INET6, .ai_flags = AI_NUMERICHOST };
+	struct addrinfo *found;
+
+	if (getaddrinfo(text, NULL, &hints, &found))
+		return false;
+	memcpy(v6, found->ai_addr, sizeof(*v6));
+	freeaddrinfo(found);
+	return true;
+}
+
 static bool parse_port(const char *text, in_port_t *port)
 {
 	char *end;
@@ -98,7 +114,7 @@ static bool parse_port(const char *text, in_port_t *port)
 bool http_parse_endpoint(const char *text, struct endpoint *endpoint)
 {
 	struct sockaddr_in v4 = { .sin_family = AF_INET };
-	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6 };
+	struct sockaddr_in6 v6 = { };
 	const char *colon = strrchr(text, ':');
 	bool ok = parse_port(colon ? colon + 1 : text, &v4.sin_port);
 	char address[ADDRESS_MAX] = LOOPBACK;
@@ -109,7 +125,7 @@ bool http_parse_endpoint(const char *text, struct endpoint *endpoint)
 	len = strlen(address);
 	if (*address == '[' && address[len - 1] == ']') {
 		address[len - 1] = '\0';
-		ok = ok && inet_pton(AF_INET6, address + 1, &v6.sin6_addr) == 1;
+		ok = ok && parse_v6(address + 1, &v6);
 		v6.sin6_port = v4.sin_port;
 		memcpy(&endpoint->address, &v6, sizeof(v6));
 		endpoint->len = sizeof(v6);
@@ -121,17 +137,27 @@ bool http_parse_endpoint(const char *text, struct endpoint *endpoint)
 	return ok;
 }
 
+/* Of :: IPv4, too. */
+static unsigned int families(const struct endpoint *endpoint)
+{
+	const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&endpoint->address;
+
+	if (v6->sin6_family != AF_INET6)
+		return MHD_NO_FLAG;
+	return IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr) ? MHD_USE_DUAL_STACK : MHD_USE_IPv6;
+}
+
 void http_serve(const struct endpoint *endpoint, const struct devices *devices, long hosts)
 {
 	struct subject subject = { .devices = devices, .hosts = hosts };
-	const bool v6 = endpoint->address.ss_family == AF_INET6;
 	struct MHD_Daemon *daemon;
 
 	errno = 0;
-	daemon = MHD_start_daemon(v6 ? MHD_USE_IPv6 : MHD_NO_FLAG, 0, NULL, NULL,
+	daemon = MHD_start_daemon(families(endpoint), 0, NULL, NULL,
 				  handle, &subject,
 				  MHD_OPTION_SOCK_ADDR, &endpoint->address,
 				  MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS,
+				  MHD_OPTION_PER_IP_CONNECTION_LIMIT, PER_ADDRESS,
 				  MHD_OPTION_CONNECTION_TIMEOUT, TIMEOUT_S,
 				  MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)REQUEST_BYTES,
 				  MHD_OPTION_END);
