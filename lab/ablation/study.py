@@ -32,7 +32,7 @@ class Edited(Point):
     @property
     def command(self) -> str:
         """The command that repeats this run and one of unchanged zrtt."""
-        name = LADDER_NAME if self.qdisc in LADDER else self.qdisc
+        name = _step(self.qdisc)
         words = ["--only", name, "--cell", self.cell, "--seeds", str(self.scenario.seed)]
         return shlex.join(["python3", "-m", "lab", "ablation", *words])
 
@@ -66,8 +66,21 @@ def _chosen(names: Iterable[str], patterns: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
+def _step(change: str) -> str:
+    """What --only calls it."""
+    return LADDER_NAME if change in LADDER else change
+
+
+def _refuse_idle(option: str, patterns: Iterable[str], names: Iterable[str]) -> None:
+    """Raises GridError if a pattern selects none of what is run."""
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise grid.GridError(f"{option} {pattern}: matches nothing")
+
+
 def points(only: Sequence[str], cells: Sequence[str], seeds: Sequence[int]) -> list[Point]:
-    """All runs of the steps and cells that match, seed by seed. Raises GridError if none do."""
+    """All runs of the steps and cells that match, seed by seed. Raises GridError if none do, or
+    none of those of a pattern."""
     steps = _chosen([*STEPS, LADDER_NAME], only)
     rungs = LADDER if LADDER_NAME in steps else ()
     found = []
@@ -79,6 +92,8 @@ def points(only: Sequence[str], cells: Sequence[str], seeds: Sequence[int]) -> l
             found.append(Cell(name, options, (ZRTT, *changes)))
     if not found:
         raise grid.GridError(f"no step {' '.join(only)} in a cell {' '.join(cells)}")
+    _refuse_idle("--only", only, {_step(change) for cell in found for change in cell.qdiscs[1:]})
+    _refuse_idle("--cell", cells, {cell.name for cell in found})
     qdiscs = {name: f"zrtt {change.words}".strip() for name, change in CHANGES.items()}
     made = Sweep("ablation", Path(), (KERNEL,), tuple(seeds), qdiscs, tuple(found), ()).points()
     return [Edited(**vars(one)) if CHANGES[one.qdisc].edits else one for one in made]

@@ -53,6 +53,8 @@ def _report(args: argparse.Namespace) -> int:
     of_sweep = [path.suffix for path in args.files] == [".csv"]
     if not of_sweep and (args.markdown or args.check or args.metric):
         raise report.ReportError("--markdown, --metric and --check are for the CSV of a sweep")
+    if of_sweep and args.png:
+        raise report.ReportError("--png is for the JSON of runs; of a sweep, --html has pictures")
     if args.html:
         return _write_page(args)
     if of_sweep:

@@ -29,7 +29,7 @@ from lab.model.scenario import (
     parse_gso,
     parse_hint,
     parse_hops,
-    parse_liar,
+    parse_liars,
     parse_link,
     parse_rtts,
     parse_starts,
@@ -56,7 +56,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "ecn": lambda text: dict(zip(("ecn", "ecn_share"), parse_ecn(text), strict=True)),
     "gso": lambda text: {"gso_segs": parse_gso(text)},
     "hint": lambda text: dict(zip(("hint", "hint_share"), parse_hint(text), strict=True)),
-    "liar": lambda texts: {"liars": dict(map(parse_liar, texts))},
+    "liar": lambda texts: {"liars": parse_liars(texts)},
     "ect1": lambda text: {"ect1": Ect1.parse(text)},
     "warmup": lambda text: {"warmup_s": float(text)},
     "duration": lambda text: {"duration_s": float(text)},
@@ -178,12 +178,17 @@ class Sweep:
         seeds: Iterable[int] = (),
         only: Iterable[str] = (),
     ) -> list[Point]:
-        """All runs, or those asked for: seed by seed, so that half a sweep shows all cells."""
+        """All runs, or those asked for: seed by seed, so that half a sweep shows all cells.
+
+        Raises GridError if a pattern of `only` selects none."""
         patterns = tuple(only)
+        runs = [(cell, qdisc) for cell in self.cells for qdisc in cell.qdiscs]
+        for pattern in patterns:
+            if not any(_selects(pattern, cell.name, qdisc) for cell, qdisc in runs):
+                raise GridError(f"{self.path}: --only {pattern}: matches nothing")
         chosen = [
             (cell, qdisc)
-            for cell in self.cells
-            for qdisc in cell.qdiscs
+            for cell, qdisc in runs
             if not patterns or any(_selects(pattern, cell.name, qdisc) for pattern in patterns)
         ]
         fields = {cell.name: self._fields(cell) for cell, _ in chosen}

@@ -13,7 +13,12 @@ class ScenarioError(ValueError):
 def words(text: str, option: str, needed: Collection[str],
           others: Collection[str] = ()) -> dict[str, str]:  # fmt: skip
     """Reads "name=value name=value"."""
-    found = dict(word.partition("=")[::2] for word in text.split())
+    pairs = [word.partition("=")[::2] for word in text.split()]
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ScenarioError(f"{option}: {twice} twice")
     if not set(needed) <= set(found) <= {*needed, *others} or not all(found.values()):
         want = [f"{name}=..." for name in needed] + [f"[{name}=...]" for name in others]
         raise ScenarioError(f"{option}: want {' '.join(want)}")

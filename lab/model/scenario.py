@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
@@ -669,3 +670,13 @@ def parse_liar(text: str) -> tuple[int, float]:
     if not match:
         raise ScenarioError(f"--liar {text!r}: want N:FACTOR")
     return int(match[1]), float(match[2])
+
+
+def parse_liars(texts: Iterable[str]) -> dict[int, float]:
+    """Reads several of them, each of another flow."""
+    found: dict[int, float] = {}
+    for index, factor in map(parse_liar, texts):
+        if index in found:
+            raise ScenarioError(f"--liar: flow {index} twice")
+        found[index] = factor
+    return found

@@ -90,6 +90,23 @@ def test_points() -> None:
         study.points(["late"], ["reno"], [1])
 
 
+@pytest.mark.parametrize(
+    ("only", "cells", "idle"),
+    [
+        (["late", "no-such"], [], "--only no-such"),
+        (["late", "ladder"], ["slower"], "--only ladder"),
+        (["late"], ["slower", "no-such"], "--cell no-such"),
+        (["late"], ["slower", "reno"], "--cell reno"),
+    ],
+)
+def test_pattern_that_matches_nothing_is_refused(
+    only: list[str], cells: list[str], idle: str
+) -> None:
+    """Also where another one matches."""
+    with pytest.raises(GridError, match=f"{idle}: matches nothing"):
+        study.points(only, cells, [1])
+
+
 def test_commands_say_what_is_run() -> None:
     points = {point.qdisc: point for point in study.points([], ["reno"], [4])}
     assert "--qdisc 'zrtt feedback 0'" in points["feedback"].command

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+from lab import cli
 from lab.results import pivot, summary
 from lab.results.pivot import Columns
 from lab.results.report import ReportError
@@ -71,6 +74,15 @@ def test_bad_columns_are_refused(text: str) -> None:
 def test_unknown_qdisc_is_refused() -> None:
     with pytest.raises(ReportError, match="no run of pie in the table; of zrtt, cake"):
         pivot.render(ROWS, Columns("jain", ("pie",)), spread=False, markdown=True)
+
+
+def test_picture_of_a_sweep_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["lab", "report", str(tmp_path / "t.csv"), "--png", str(tmp_path / "p.png")]
+    monkeypatch.setattr(sys, "argv", words)
+    assert cli.main() == 1
+    assert "--png is for the JSON of runs; of a sweep, --html" in capsys.readouterr().err
 
 
 def test_plain_columns_are_aligned() -> None:

@@ -24,7 +24,8 @@ from lab.model.scenario import Scenario
 from lab.results import table
 from lab.results.result import Result
 from lab.results.table import Row, Table, TableError
-from lab.runs import sweep, sweepfile
+from lab.runs import runner, sweep, sweepfile
+from lab.toolchain import build
 from lab.trials import demo
 
 QUICK = bool(os.environ.get("QUICK"))
@@ -70,10 +71,11 @@ def test_lists_of_lists_multiply(load: Callable[[str], Sweep]) -> None:
     assert point.qdisc == "ours"
     assert point.scenario.liars == {0: 10.0, 1: 0.1}
     assert [step.rate_bps for step in point.scenario.steps] == [5_000_000, 10_000_000]
-    text = PLAIN_CELLS.replace("cells.c", 'cells."{liar}"') + "liar = [['0:2'], ['0:3', '0:4']]"
+    text = PLAIN_CELLS.replace("cells.c", 'cells."{liar}"').replace("9ms", "9ms,9ms")
+    text += "liar = [['0:2'], ['0:3', '1:4']]"
     assert [dict(p.scenario.liars) for p in load(text).points(seeds=[1], only=["*:ours"])] == [
         {0: 2.0},
-        {0: 4.0},
+        {0: 3.0, 1: 4.0},
     ]
 
 
@@ -194,6 +196,8 @@ def test_nobody_hints_in_what_readme_shows() -> None:
         (('["0:10", "1:0.1"]', '["0:10", ["1:2"]]'), "cells.lie.liar: want a list of lists"),
         (('"1:0.1"', '"9:2"'), "cells.lie, qdiscs.ours: --liar 9"),
         (("t=30", "at=30"), "cells.lie: step: --step"),
+        (("t=40", "t=35 t=40"), "cells.lie: step: --step 't=35 t=40 rate=10mbit': t twice"),
+        (('"1:0.1"', '"0:0.1"'), "cells.lie: liar: --liar: flow 0 twice"),
         (("[qdiscs]", "[qdiscs"), "small.toml: "),
     ],
 )
@@ -271,6 +275,28 @@ def test_changed_sources_are_run_again(load: Callable[[str], Sweep], tmp_path: P
     assert all("zrtt" in command for command in guests.commands)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["runs/sweep.py", "results/table.py", "results/result.py", "model/scenario.py",
+     "model/step.py"],
+)  # fmt: skip
+def test_what_makes_figures_is_part_of_the_key(
+    load: Callable[[str], Sweep], monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """A run is not known any more when one of these has changed."""
+    changed = Path(sweep.__file__).parents[1] / name
+    point = load(GRID).points()[0]
+    guests = sweep.RealGuests()
+    monkeypatch.setattr(guests, "builds", lambda _: {})
+    monkeypatch.setattr(build, "traffic", lambda: Path("hash/traffic"))
+    monkeypatch.setattr(runner, "plugin_names", lambda _: [])
+    before = guests.inputs(point)
+    assert guests.inputs(point) == before
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: read(path) + b"#" * (path == changed))
+    assert guests.inputs(point) != before
+
+
 def test_new_seeds_are_run(load: Callable[[str], Sweep], tmp_path: Path) -> None:
     path, guests = tmp_path / "t.csv", FakeGuests()
     do(load(GRID), path, guests)
@@ -303,10 +329,11 @@ def test_exit_status(
     assert {row.seed for row in table.load(path)} == {5, 6}
     guests.broken = set()
     assert cli.main() == 0
-    monkeypatch.setattr(sys, "argv", [*words, "--only", "no-such"])
-    assert cli.main() == 0
-    monkeypatch.setattr(sys, "argv", [*words[:-1], "no-such"])
-    assert cli.main() == 2
+    capsys.readouterr()
+    for asked in ([*words, "--only", "no-such"], [*words[:-1], "no-such"]):
+        monkeypatch.setattr(sys, "argv", asked)
+        assert cli.main() == 2
+        assert f"{plan.path}: --only no-such: matches nothing" in capsys.readouterr().err
 
 
 def test_interrupted_sweep_goes_on(load: Callable[[str], Sweep], tmp_path: Path) -> None:
