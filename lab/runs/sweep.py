@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import math
 import subprocess
+import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -18,12 +19,14 @@ from lab.engines.job import GuestError
 from lab.engines.select import get_engine
 from lab.host.progress import Bar
 from lab.kernels.kernel import Kernel, KernelError
-from lab.model import churn, ect1, spoof, thin, udp, wire
+from lab.model import churn, ect1, spoof, step, thin, udp, wire
 from lab.model import hosts as hosts_model
+from lab.model import scenario as scenario_model
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.net import topology, traffic_spec
 from lab.results import dues, hosts, line, max_min, moments, readings, result
+from lab.results import table as table_of
 from lab.results.result import FlowResult, Result, ResultError
 from lab.results.table import Row, Table
 from lab.runs import runner
@@ -31,6 +34,11 @@ from lab.toolchain import build
 from lab.toolchain.build import BuildError
 from lab.traces import mahimahi
 
+COMPUTING = (
+    result, readings, hosts, dues, hosts_model, max_min, moments, churn, ect1, spoof, thin, udp,
+    wire, line, table_of, scenario_model, step, sys.modules[__name__],
+)  # fmt: skip
+"""Modules that make the figures of a row of what a guest measured."""
 RUN_ERRORS = (BuildError, GuestError, KernelError, ResultError)
 
 
@@ -78,10 +86,7 @@ class RealGuests:
         digest.update(topology.script(scenario).encode() + traffic_spec.spec(scenario).encode())
         if scenario.line:
             digest.update(mahimahi.text(scenario.line.trace).encode())
-        for module in (
-            result, readings, hosts, dues, hosts_model, max_min, moments, churn, ect1, spoof, thin,
-            udp, wire, line,
-        ):  # fmt: skip
+        for module in COMPUTING:
             digest.update(Path(module.__file__).read_bytes())
         return digest.hexdigest()[:16]
 
