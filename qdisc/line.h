@@ -38,7 +38,7 @@ static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q,
 		return flow;
 	/* the host beyond the line is the receiver, or if that is before us, the sender */
 	addr = zrtt_addresses(seen, &len);
-	host = jhash(addr + (ahead ? 0 : len), len, q->net->seed);
+	host = jhash(addr + (ahead ? 0 : len), zrtt_owner_bytes(len), q->net->seed);
 	zrtt_loss_begin(&q->hidden.loss, flow, seen->pkt.tag,
 			jhash(addr + (ahead ? len : 0), len, host), host,
 			zrtt_tcp_seq(&seen->p, seen->data), now_us);
@@ -51,13 +51,14 @@ static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb
 			    u32 now_us)
 {
 	u32 off = seen->p.l4_off + zrtt_tcp_header_bytes(&seen->p, seen->data);
+	u32 end = min(skb->len, zrtt_packet_end(&seen->p, seen->data));
 	struct zrtt_loss_flow *flow;
 
-	if (skb->len <= off)
+	if (end <= off)
 		return false;
 	flow = zrtt_loss_of(q, seen, ahead, now_us);
 	return flow && zrtt_loss_pass(&q->hidden.loss, flow, zrtt_tcp_seq(&seen->p, seen->data),
-				      skb->len - off, ahead, came_us, now_us);
+				      end - off, ahead, came_us, now_us);
 }
 
 /* A packet leaves for the line. What was dropped here never comes that far. */

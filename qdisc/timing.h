@@ -191,6 +191,12 @@ static const u8 *zrtt_addresses(const struct zrtt_dissected *seen, u32 *len)
 	return seen->data + zrtt_packet_addresses(&seen->p);
 }
 
+/* How many bytes of an address of @len say whose it is: a host may have a whole prefix of IPv6. */
+static u32 zrtt_owner_bytes(u32 len)
+{
+	return min_t(u32, len, sizeof(u64));
+}
+
 /* One end of a connection. */
 static u32 zrtt_hash_end(const void *addr, u32 len, u32 port, u32 seed)
 {
@@ -273,7 +279,7 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 	u32 pair, len;
 
 	addr = zrtt_addresses(&q->seen, &len);
-	echo->answer.host = jhash(addr, len, q->net->seed);
+	echo->answer.host = jhash(addr, zrtt_owner_bytes(len), q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
 	spin_lock(&inbox->lock);
 	if (echo->answered) {

@@ -30,7 +30,9 @@
 #define ZRTT_CLOCK_LAG_EPOCHS	1
 
 /* A probe without an echo is given up: its packet was lost, or the peer is silent.
- * Longer than any RTT that a hint can state, and a full queue.
+ * Longer than any RTT that a hint can state, and a full queue. For so long a newer TSval
+ * is waited for, too: the one that is known may be a third party's, or of a connection
+ * that had these ports before.
  */
 #define ZRTT_PROBE_MAX_US	4000000
 
@@ -59,7 +61,7 @@ enum zrtt_probe {
 /**
  * struct zrtt_half - the path beyond one side of the router
  * @tsval: of the probe, or the newest seen
- * @since_us: when the probe was queued, then when it left
+ * @since_us: when the watch began, or the probe was queued, then when it left
  * @least: shortest echo of this window, in units of the hint, 0 = none
  * @least_before: of the window before
  */
@@ -201,6 +203,15 @@ static inline u32 zrtt_conn_rtt_us(const struct zrtt_conn *conn)
 	return rtt_us < ZRTT_HINT_MAX_US ? rtt_us : ZRTT_HINT_MAX_US;
 }
 
+/* Whether its watch or probe takes too long. One that began after @now_us does not: this clock
+ * lags behind the other queue's.
+ */
+static inline bool zrtt_half_over(const struct zrtt_half *half, u32 now_us)
+{
+	return now_us - half->since_us > ZRTT_PROBE_MAX_US &&
+	       half->since_us - now_us > ZRTT_PROBE_MAX_US;
+}
+
 /* Whether this packet begins a probe of its direction. */
 static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 				   const struct zrtt_echo *pkt, u32 now_us)
@@ -212,16 +223,17 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	case ZRTT_PROBE_NONE:
 		*probe = ZRTT_PROBE_WATCH;
 		half->tsval = pkt->tsval;
+		half->since_us = now_us;
 		return false;
 	case ZRTT_PROBE_WATCH:
 		if (!zrtt_newer(pkt->tsval, half->tsval))
-			return false;
+			break;
 		*probe = (u8)(ZRTT_PROBE_QUEUED | pkt->asker << ZRTT_ASKER_SHIFT);
 		half->tsval = pkt->tsval;
 		half->since_us = now_us;
 		return true;
 	}
-	if (now_us - half->since_us > ZRTT_PROBE_MAX_US)
+	if (zrtt_half_over(half, now_us))
 		*probe = ZRTT_PROBE_NONE;
 	return false;
 }

@@ -528,6 +528,9 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 	}
 	if (!line->point_queued && line->latest_us < span_us / 2)
 		return;
+	/* of a line that is hardly used an answer may be late, and nothing waits on it */
+	if (rate * line->excess_us < ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL)
+		return;
 	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured ?
 			 div_u64(line->measured * ZRTT_LINE_SMOOTH_US + rate * span_us,
 				 ZRTT_LINE_SMOOTH_US + span_us) : rate;
@@ -903,8 +906,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->epoch_us = now_us;
 	line->epoch_bytes = bytes;
 	zrtt_line_forget(answers, now_us);
-	/* what passes then is no measure of what it carries */
-	if (zrtt_line_stands(line, now_us))
+	/* what passes then is no measure of what it carries, and times wrap */
+	if (now_us - line->answered_us > ZRTT_LINE_STILL_US)
 		line->pointed = false;
 	lost = zrtt_line_lose(line, params, loss, bytes, now_us);
 	if (!answers->count)

@@ -173,17 +173,15 @@ struct zrtt_loss {
  * @tag: the flow's hash, never 0
  * @now_us: clock, wraps
  *
- * Return: its slot; one whose tag is 0 if it is new, zrtt_loss_begin() is due then; or NULL if
- * another flow has the place.
+ * Return: its slot; one whose tag is 0 if it is new, or was silent for so long that its times may
+ * have wrapped, zrtt_loss_begin() is due then; or NULL if another flow has the place.
  */
 static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 tag, u32 now_us)
 {
 	struct zrtt_loss_flow *flow = &loss->flows[tag % ZRTT_LOSS_FLOWS];
 
-	if (flow->tag == tag)
-		return flow;
 	if (flow->tag && now_us - flow->seen_us <= ZRTT_LOSS_KEEP_US)
-		return NULL;
+		return flow->tag == tag ? flow : NULL;
 	flow->tag = 0;
 	return flow;
 }

@@ -37,6 +37,7 @@
  * @back_us: the same of the way back
  * @seen_us: when the last answer came
  * @wrong: how often their sum was, up to ZRTT_ONEWAY_WRONG
+ * @rest_us: time before @seen_us in which the clocks drifted by less than 1 us
  */
 struct zrtt_oneway {
 	u32 tag;
@@ -44,6 +45,7 @@ struct zrtt_oneway {
 	u32 back_us;
 	u32 seen_us;
 	u8 wrong;
+	u16 rest_us;
 };
 
 /**
@@ -57,6 +59,27 @@ struct zrtt_excess {
 	u32 back_us;
 	bool apart;
 };
+
+/* For how long there was no answer. The clock of one queue may lag behind another's; an age that
+ * looks negative is otherwise a long one.
+ */
+static inline u32 zrtt_oneway_silent(const struct zrtt_oneway *oneway, u32 now_us)
+{
+	if (oneway->seen_us - now_us <= ZRTT_ONEWAY_KEEP_US)
+		return 0;
+	return now_us - oneway->seen_us;
+}
+
+/* An answer comes after @silent_us. Return: how far the clocks drifted meanwhile. */
+static inline u32 zrtt_oneway_drift(struct zrtt_oneway *oneway, u32 silent_us)
+{
+	/* 32 bits hold it: a silence is ZRTT_ONEWAY_KEEP_US less than 2^32 */
+	u32 us = silent_us + oneway->rest_us;
+
+	oneway->seen_us += silent_us;
+	oneway->rest_us = us & ((1U << ZRTT_ONEWAY_DRIFT_SHIFT) - 1);
+	return us >> ZRTT_ONEWAY_DRIFT_SHIFT;
+}
 
 /* How much @us is above the least so far, which rises by @drift_us. Both wrap. */
 static inline u32 zrtt_oneway_above(u32 *least_us, u32 us, u32 drift_us)
@@ -84,16 +107,14 @@ static inline bool zrtt_oneway_answer(struct zrtt_oneway *oneway, u32 tag, u32 t
 {
 	u32 now_us = answer->left_us + answer->gap_us, far_us = tsval * ZRTT_ONEWAY_TICK_US;
 	u32 there_us = far_us - answer->left_us, back_us = now_us - far_us;
-	/* the clock of one queue may lag behind another's */
-	u32 silent_us = (s32)(now_us - oneway->seen_us) < 0 ? 0 : now_us - oneway->seen_us;
-	u32 drift_us = silent_us >> ZRTT_ONEWAY_DRIFT_SHIFT;
+	u32 silent_us = zrtt_oneway_silent(oneway, now_us), drift_us;
 
 	if (oneway->tag != tag) {
 		if (!oneway->tag || silent_us > ZRTT_ONEWAY_KEEP_US)
-			*oneway = (struct zrtt_oneway) { tag, there_us, back_us, now_us, 0 };
+			*oneway = (struct zrtt_oneway) { tag, there_us, back_us, now_us, 0, 0 };
 		return false;
 	}
-	oneway->seen_us = now_us;
+	drift_us = zrtt_oneway_drift(oneway, silent_us);
 	*excess = (struct zrtt_excess) { answer->excess_us, answer->excess_us, false };
 	if (oneway->wrong == ZRTT_ONEWAY_WRONG)
 		return true;

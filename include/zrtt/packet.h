@@ -196,6 +196,19 @@ static inline u32 zrtt_tcp_header_bytes(const struct zrtt_packet *p, const u8 *d
 	return (data[p->l4_off + 12] >> 4) * 4;
 }
 
+/* Where a packet with an IP header ends by what that says: a frame may be padded. ~0 = not said, as
+ * of a jumbogram.
+ */
+static inline u32 zrtt_packet_end(const struct zrtt_packet *p, const u8 *data)
+{
+	const u8 *ip = data + p->ip_off;
+	u32 len = zrtt_hint_get16(ip + (p->version == 4 ? 2 : 4));
+
+	if (!len)
+		return ~0U;
+	return p->ip_off + len + (p->version == 4 ? 0 : ZRTT_IPV6_BYTES);
+}
+
 /* The first hint of a packet counts. */
 static inline bool zrtt_wants_hint(const struct zrtt_wanted *wanted,
 				   const struct zrtt_packet *p)

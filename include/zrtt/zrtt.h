@@ -749,6 +749,7 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 {
 	struct zrtt_member *m = zrtt_own_member(&vars->table, f);
 	const u32 *tags = pkt->hosts;
+	u32 epoch = zrtt_epoch(now_ns);
 	bool stranger;
 
 	zrtt_member_weigh(m, pkt);
@@ -756,7 +757,10 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 		return m;
 	if (f != owner && !tags[0])
 		tags = zrtt_own_member(&vars->table, owner)->hosts;
-	stranger = zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, zrtt_epoch(now_ns), rnd);
+	stranger = zrtt_hosts_meet(&vars->hosts, m, f->tag, tags, epoch, rnd);
+	/* a host may have none but flows of one packet, which are never updated */
+	if (stranger)
+		zrtt_host_refresh(&vars->hosts, m, f, epoch);
 	if (unlikely(vars->hosts.ceils))
 		zrtt_host_ceil_arrive(&params->ceil, &vars->hosts, m, &vars->law,
 				      pkt->host_bytes, now_ns);

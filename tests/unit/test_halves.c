@@ -164,6 +164,61 @@ static void lost_probe_is_given_up(void **state)
 	assert_true(cross(&s, DATA, later + 2000, 15, 0, 0));
 }
 
+/* The queue of a direction's arrivals may have an older clock than its departures. */
+static void clock_that_lags_gives_nothing_up(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 9000));
+	assert_false(cross(&s, DATA, 6000, 12, 0, 0));
+	cross(&s, ACKS, 30000, 50, 11, 0);
+	assert_true(s.pkt[ACKS].answers);
+	assert_int_equal(s.pkt[ACKS].answer.gap_us, 20000);
+	zrtt_conn_lost(s.set, TAG, DATA, 20, 40000, epoch_of(40000));
+	assert_false(cross(&s, DATA, 36000, 21, 0, 0));
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
+}
+
+/* An age that looks negative is a long one, when the clock has wrapped. */
+static void probe_of_an_idle_connection_is_given_up(void **state)
+{
+	static const u64 ages_s[] = { 5, 36 * 60, 60 * 60, 71 * 60, 110 * 60 };
+	struct sight s;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(ages_s); i++) {
+		s = new_sight();
+		cross(&s, DATA, 0, 10, 0, 0);
+		assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+		assert_false(cross(&s, DATA, ages_s[i] * 1000000, 1000, 0, 0));
+		assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
+	}
+}
+
+/* A third party's TSval, or that of a connection which had these ports before. */
+static void timestamp_that_is_never_reached_is_given_up(void **state)
+{
+	struct sight s = new_sight();
+	u64 begin = 10000000, over = begin + 1 + ZRTT_PROBE_MAX_US;
+
+	(void)state;
+	cross(&s, DATA, begin, 10U + INT32_MAX, 0, 0);
+	assert_false(cross(&s, DATA, begin + 1000, 11, 0, 0));
+	/* one that was overtaken is not what is sent now */
+	assert_false(cross(&s, DATA, over - 1, 4010, 0, 0));
+	assert_int_equal(s.set[0].half[DATA].tsval, 10U + INT32_MAX);
+	assert_false(cross(&s, DATA, over, 4011, 0, 0));
+	assert_false(cross(&s, DATA, over + 1000, 4012, 0, 0));
+	assert_true(cross(&s, DATA, over + 2000, 4013, 0, 0));
+	/* who was silent for long, but not older, need not begin again */
+	s = new_sight();
+	cross(&s, DATA, begin, 10, 0, 0);
+	assert_true(cross(&s, DATA, 2 * over, 40010, 0, 0));
+}
+
 /* What the receiver echoes does not go on until it has got the packet again. */
 static void answer_behind_a_drop_does_not_count(void **state)
 {
@@ -434,6 +489,9 @@ int main(void)
 		cmocka_unit_test(echo_of_something_older_does_not_count),
 		cmocka_unit_test(probe_that_never_left_is_not_answered),
 		cmocka_unit_test(lost_probe_is_given_up),
+		cmocka_unit_test(clock_that_lags_gives_nothing_up),
+		cmocka_unit_test(probe_of_an_idle_connection_is_given_up),
+		cmocka_unit_test(timestamp_that_is_never_reached_is_given_up),
 		cmocka_unit_test(answer_behind_a_drop_does_not_count),
 		cmocka_unit_test(who_asks_is_told),
 		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),

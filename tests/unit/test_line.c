@@ -795,6 +795,27 @@ static void test_what_is_far_away_was_not_lost(void **state)
 					w.now_us + ZRTT_LOSS_KEEP_US + 1), w.flow);
 }
 
+/* It goes on after a silence of any length, as the clock wraps in 72 minutes. */
+static void test_loss_after_a_silence_is_seen(void **state)
+{
+	static const u32 silences_s[] = { 3, 36 * 60, 60 * 60, 71 * 60 };
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(silences_s); i++) {
+		begin_watched(&w, 1000);
+		assert_false(watch(&w, 1000, 1000, false, 0));
+		w.now_us += silences_s[i] * 1000000;
+		if (!zrtt_loss_flow(&w.loss, 7, w.now_us)->tag)
+			zrtt_loss_begin(&w.loss, w.flow, 7, 3, 5, 2000, w.now_us);
+		assert_false(watch(&w, 2000, 1000, false, 0));
+		assert_false(watch(&w, 3000, 1000, false, 0));
+		assert_true(watch(&w, 2000, 1000, false, 0));
+		assert_int_equal(w.loss.bytes, 1000);
+	}
+}
+
 /* Hosts have one voice each, and those that lose most none. */
 static void test_hosts_agree_on_loss(void **state)
 {
@@ -889,6 +910,45 @@ static void test_queue_of_the_other_direction_is_not_followed(void **state)
 		update_told(&told);
 	}
 	assert_true(told.line.rate < 2 * MBIT);
+}
+
+/* A sensor's 200 bytes each 100 ms, whose answers are late: that is no measure of the line. */
+static void test_line_that_is_hardly_used_is_not_measured(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	for (i = 0; i < 60 * S / TICK_US; i++) {
+		told.now_us += TICK_US;
+		if (i % 10 == 0) {
+			told.bytes += 200;
+			tell(&told, 1, 20000, i < 100 ? 0 : 40000);
+		}
+		update_told(&told);
+		assert_int_equal(told.line.measured, 0);
+		assert_int_equal(told.line.rate, 20 * MBIT);
+	}
+}
+
+/* What passes while nobody answers is no measure, however long that takes; the clock wraps. */
+static void test_silence_is_not_measured(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	for (i = 0; i < 100; i++) {
+		tick_told(&told);
+		tell(&told, 1, 20000, 0);
+		update_told(&told);
+	}
+	assert_true(told.line.pointed);
+	told.now_us += 3000U * S;
+	update_told(&told);
+	assert_false(told.line.pointed);
 }
 
 /* Two paths of one host: one that answers seldom, and one with a queue of its own. */
@@ -1145,7 +1205,10 @@ int main(void)
 		cmocka_unit_test(test_what_is_older_than_the_watch_was_not_lost),
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
+		cmocka_unit_test(test_loss_after_a_silence_is_seen),
 		cmocka_unit_test(test_hosts_agree_on_loss),
+		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
+		cmocka_unit_test(test_silence_is_not_measured),
 		cmocka_unit_test(test_seldom_answers_are_kept),
 		cmocka_unit_test(test_rate_that_empties_a_queue_ends_with_it),
 		cmocka_unit_test(test_first_rate_that_loses_says_nothing),

@@ -119,20 +119,21 @@ static void test_clock_that_is_set_stays_of_use(void **state)
 	assert_near(f.excess.back_us, 0, 2 * TICK_US);
 }
 
-/* Ten minutes, with a clock that is 100 ppm fast or slow. */
+/* Ten minutes, with a clock that is 100 ppm fast or slow, and answers at any distance. */
 static void test_drift_is_no_queue(void **state)
 {
 	static const s32 drifts_ppm[] = { -100, 100 };
+	static const u32 gaps_us[] = { 500, 3000, 8191, 16300, 100000 };
 	struct far f;
-	u32 i, step;
+	u32 i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_LEN(drifts_ppm); i++) {
+	for (i = 0; i < ARRAY_LEN(drifts_ppm) * ARRAY_LEN(gaps_us); i++) {
 		f = new_far();
-		f.drift_ppm = drifts_ppm[i];
+		f.drift_ppm = drifts_ppm[i % ARRAY_LEN(drifts_ppm)];
 		answered(&f, 0, 0, 0);
-		for (step = 0; step < 6000; step++) {
-			f.now_us += 100000;
+		while (f.now_us < 600 * 1000000ULL) {
+			f.now_us += gaps_us[i / ARRAY_LEN(drifts_ppm)];
 			assert_true(answered(&f, 0, 0, 0));
 			assert_true(f.excess.apart);
 			assert_true(f.excess.there_us <= 2 * TICK_US);
@@ -159,6 +160,50 @@ static void test_place_is_kept_while_it_is_used(void **state)
 	assert_int_equal(f.excess.there_us + f.excess.back_us, 0);
 }
 
+/* Whatever the age of the last answer looks like when the clock has wrapped. */
+static void test_place_of_the_silent_is_free(void **state)
+{
+	static const u64 ages_s[] = { 3, 36 * 60, 60 * 60, 71 * 60, 80 * 60, 110 * 60 };
+	struct far f;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(ages_s); i++) {
+		f = new_far();
+		answered(&f, 0, 0, 0);
+		f.now_us += ages_s[i] * 1000000;
+		f.tag = TAG + 1;
+		assert_false(answered(&f, 0, 0, 0));
+		assert_int_equal(f.oneway.tag, TAG + 1);
+	}
+}
+
+/* Answers come to two queues in turn, and the clock of one is 10 ms behind. */
+static void test_clock_that_lags_is_no_silence(void **state)
+{
+	struct far f = new_far();
+	u32 step;
+
+	(void)state;
+	f.now_us = 1000000;
+	answered(&f, 0, 0, 0);
+	for (step = 0; step < 20000; step++) {
+		f.now_us += step % 2 ? 10000 : -10000;
+		assert_true(answered(&f, 50000, 0, 0));
+		assert_near(f.excess.there_us, 50000, 2 * TICK_US);
+	}
+	f.now_us -= 10000;
+	f.tag = TAG + 1;
+	assert_false(answered(&f, 0, 0, 0));
+	assert_int_equal(f.oneway.tag, TAG);
+}
+
+static void test_connections_take_20_bytes(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct zrtt_oneway), 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -168,6 +213,9 @@ int main(void)
 		cmocka_unit_test(test_clock_that_is_set_stays_of_use),
 		cmocka_unit_test(test_drift_is_no_queue),
 		cmocka_unit_test(test_place_is_kept_while_it_is_used),
+		cmocka_unit_test(test_place_of_the_silent_is_free),
+		cmocka_unit_test(test_clock_that_lags_is_no_silence),
+		cmocka_unit_test(test_connections_take_20_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

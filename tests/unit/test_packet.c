@@ -322,6 +322,25 @@ static void part_of_a_frame_says_no_more_than_is_there(void **state)
 }
 
 /* TCP's header is moved, by 8 bytes at a time, over the end of what is looked at. */
+/* Frames are padded to 60 bytes; of a jumbogram the header does not say how long it is. */
+static void packet_ends_where_its_header_says(void **state)
+{
+	struct frame v4 = frame_new(), v6 = ipv6_tcp();
+	struct zrtt_packet p;
+
+	(void)state;
+	frame_ipv4(&v4, NULL, 0);
+	frame_tcp(&v4, NULL, 0);
+	p = parse(&v4);
+	assert_int_equal(zrtt_packet_end(&p, v4.bytes), ~0U);
+	zrtt_hint_put16(v4.bytes + p.ip_off + 2, 40);
+	assert_int_equal(zrtt_packet_end(&p, v4.bytes), ETH_BYTES + 40);
+	p = parse(&v6);
+	assert_int_equal(zrtt_packet_end(&p, v6.bytes), ~0U);
+	zrtt_hint_put16(v6.bytes + p.ip_off + 4, 32);
+	assert_int_equal(zrtt_packet_end(&p, v6.bytes), ETH_BYTES + 40 + 32);
+}
+
 static void nothing_is_read_behind_the_bytes_that_are_looked_at(void **state)
 {
 	u32 fill, tcp_at, found = 0, cut = 0, missed = 0;
@@ -362,6 +381,7 @@ int main(void)
 		cmocka_unit_test(six_extension_headers_are_passed),
 		cmocka_unit_test(part_of_a_frame_says_no_more_than_is_there),
 		cmocka_unit_test(nothing_is_read_behind_the_bytes_that_are_looked_at),
+		cmocka_unit_test(packet_ends_where_its_header_says),
 	};
 
 	return cmocka_run_group_tests_name("packet", tests, NULL, NULL);

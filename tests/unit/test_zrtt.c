@@ -813,6 +813,39 @@ static void hits_of_scalable_flows_are_counted(void **state)
 	free_queue(q);
 }
 
+/* A host each of whose flows has one packet, as of a flood from random ports: it has a rate. */
+static void host_of_single_packets_has_a_rate(void **state)
+{
+	struct zrtt_arrival pkt = {
+		.bytes = 1000, .host_bytes = 1000, .hosts = { ZRTT_TAG | 16 },
+		.weight_q8 = ZRTT_WEIGHT_ONE, .host_weight = 1, .segs = 1,
+	};
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 1024);
+	struct zrtt_hosts *hosts = &q->vars.hosts;
+	struct zrtt_flow *h = NULL;
+	u32 i;
+
+	(void)state;
+	q->vars.table.members = calloc(1024, sizeof(struct zrtt_member));
+	zrtt_hosts_begin(hosts);
+	zrtt_table_init(&hosts->table, calloc(64, sizeof(struct zrtt_flow)), 64);
+	hosts->groups = calloc(64, sizeof(struct zrtt_group));
+	q->vars.table.groups = hosts->groups;
+	for (i = 0; i < 400; i++) {
+		struct zrtt_flow *f;
+
+		pkt.tag = ZRTT_TAG | (1000 + i);
+		f = arrive(q, &pkt, S + i / 10 * ((u64)1 << ZRTT_EPOCH_SHIFT));
+		h = zrtt_member_host(hosts, zrtt_own_member(&q->vars.table, f));
+	}
+	assert_near(h->rate, 10000, 500);
+	assert_true(h->live);
+	free(q->vars.table.members);
+	free(hosts->table.slots);
+	free(hosts->groups);
+	free_queue(q);
+}
+
 /* A packet that leaves is dropped: what it counted as is no part of its flow's rate, nor of its
  * host's, if that is still there.
  */
@@ -1157,6 +1190,7 @@ int main(void)
 		cmocka_unit_test(what_is_dropped_or_capped_is_judged_as_it_comes),
 		cmocka_unit_test(only_pi2_foresees),
 		cmocka_unit_test(hits_of_scalable_flows_are_counted),
+		cmocka_unit_test(host_of_single_packets_has_a_rate),
 		cmocka_unit_test(weights_of_what_is_dropped_leaving),
 		cmocka_unit_test(wait_is_of_the_backlog),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
