@@ -5,7 +5,7 @@
 #   make           the module and the tc plugin, for the running kernel
 #   make install   both, zrtt-mon, zrtt-check, zrtt-link; needs libnl-3-dev libncurses-dev
 #                  libmicrohttpd-dev
-#   make uninstall       removes what any install target installed
+#   make uninstall       removes what any install target installed; disable units first
 #   make agent install-agent        the agent for senders, its man page and systemd unit;
 #                  needs clang, bpftool, libbpf-dev
 #   make monitor install-monitor    zrtt-mon alone, with systemd units and dashboard;

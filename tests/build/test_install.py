@@ -88,6 +88,21 @@ def test_uninstall_takes_away_what_install_brings(copy: Path, tmp_path: Path, pr
     assert _make(copy, tmp_path, prefix, "uninstall") == before
 
 
+@pytest.mark.parametrize(("image", "said"), [(False, "detach --all\n"), (True, "")])
+def test_uninstall_detaches_the_agent(tmp_path: Path, image: bool, said: str) -> None:
+    """That of this machine; what is in an image has attached nothing here."""
+    log, program = tmp_path / "log", tmp_path / "sbin" / "zrtt-agent"
+    log.touch()
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho $* >>{log}\nexit 2\n")
+    program.chmod(0o755)
+    place = {"DESTDIR": tmp_path, "PREFIX": ""} if image else {"PREFIX": tmp_path}
+    done = make("-C", "agent", "uninstall", *(f"{name}={value}" for name, value in place.items()))
+    assert done.returncode == 0, done.stderr
+    assert log.read_text() == said
+    assert not program.exists()
+
+
 def test_nothing_comes_for_other_systems_unasked(copy: Path, tmp_path: Path) -> None:
     asked_for = _make(copy, tmp_path / "all", "/usr/local", *TARGETS)
     unasked = _make(copy, tmp_path / "few", "/usr/local", "install", "install-agent", "install-cc")

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from functools import cache
+from pathlib import Path
 
 import pytest
 from kbuild import ROOT
@@ -38,6 +40,30 @@ def test_lintian_has_nothing_to_say() -> None:
     command = ["lintian", "--allow-root", "--fail-on", "error,warning", changes]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stderr
+
+
+def test_tools_come_with_what_they_call() -> None:
+    """Also without what is but recommended."""
+    (tools,) = (package for package in packages() if package.name.startswith("zrtt-tools_"))
+    command = ["dpkg-deb", "--field", tools, "Depends"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "iproute2" in done.stdout.split(", ")
+
+
+@pytest.mark.parametrize(
+    ("why", "chroot", "said"),
+    [("remove", 1, "detach --all\n"), ("remove", 2, "detach --all\n"), ("remove", 0, ""), ("upgrade", 1, "")],
+)
+def test_removal_detaches(tmp_path: Path, why: str, chroot: int, said: str) -> None:
+    """From the machine's devices, which are not those of a chroot. What ischroot says of one is 0."""
+    for name, script in (("zrtt-agent", "echo $*; exit 2"), ("ischroot", f"exit {chroot}")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    done = subprocess.run(
+        ["sh", ROOT / "debian" / "zrtt-agent.prerm", why],
+        env={"PATH": f"{tmp_path}:{os.environ['PATH']}"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, said)
 
 
 def test_modules_are_built_for_the_kernel(life: Life) -> None:
