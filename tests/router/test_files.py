@@ -99,7 +99,7 @@ def test_uninstall_removes_what_install_added(tmp_path: Path, prefix: str) -> No
     assert {f"{home}/sbin/zrtt-check", f"{home}/lib/zrtt-check/report.sh"} <= set(tree(tmp_path))
     unit = (tmp_path / home / "lib/systemd/system/zrtt@.service").read_text()
     assert f"ExecStart={prefix}/sbin/zrtt-link up %I\n" in unit
-    assert "@" not in re.sub(r"zrtt@\w+", "", unit)
+    assert not re.search(r"@[A-Z]+@", unit)
     make("-C", "router", "uninstall", *places)
     assert tree(tmp_path) == []
 
