@@ -8,7 +8,6 @@
 #include <net/sch_generic.h>
 
 #include "sched.h"
-#include "timing.h"
 #include "edit.h"
 #include "queue.h"
 
@@ -149,8 +148,6 @@ static bool zrtt_settle_head(struct Qdisc *sch)
 	if (marked)
 		return false;
 	zrtt_dropped_leaving(&q->vars, flow, qdisc_pkt_len(skb));
-	if (q->net)
-		zrtt_lose_timing_leaving(q, skb);
 	zrtt_drop_head(sch, ZRTT_LANE_BULK, &q->stats.drop_mark, QDISC_DROP_CONGESTED);
 	return true;
 }

@@ -6,6 +6,8 @@
 #ifndef _ZRTT_QDISC_LINE_H
 #define _ZRTT_QDISC_LINE_H
 
+#include <linux/if_ether.h>
+#include <linux/if_vlan.h>
 #include <net/netns/generic.h>
 #include <net/sch_generic.h>
 
@@ -65,16 +67,27 @@ static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb
 static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buff *skb,
 				  u32 bytes, u64 now_ns)
 {
-	struct zrtt_dissected seen;
+	const struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
+	const struct zrtt_wanted wanted = { .timestamps = true };
+	struct zrtt_dissected seen = { .data = skb->data };
+	struct zrtt_echo echo = {};
 
 	q->hidden.bytes += bytes;
-	if (!zrtt_parse_queued(skb, &seen))
+	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
+	zrtt_packet_parse(&seen.p, &head, ntohs(skb->protocol),
+			  eth_type_vlan(skb->protocol) ? ETH_HLEN : max(skb_network_offset(skb), 0),
+			  &wanted);
+	if (!seen.p.tcp_flags)
 		return;
 	seen.pkt.tag = zrtt_hash_flow(&q->key, &seen.p, seen.data);
-	/* if it did: its receiver echoes what came before it until it has got it now */
-	if (zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
-			    zrtt_us(now_ns)))
-		zrtt_lose_timing_queued(q, skb, &seen, now_ns);
+	if (!zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
+			     zrtt_us(now_ns)) || !seen.p.timed)
+		return;
+	/* its receiver echoes what came before it until it has got it now */
+	zrtt_hash_conn(&seen, skb, q->net->seed, &echo);
+	seen.conn = echo.tag;
+	seen.way = echo.way;
+	zrtt_lose_timing_of(q, &seen, now_ns);
 }
 
 /* So many bytes leave for the line, if it is behind. */

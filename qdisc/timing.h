@@ -7,8 +7,6 @@
 #ifndef _ZRTT_TIMING_H
 #define _ZRTT_TIMING_H
 
-#include <linux/if_ether.h>
-#include <linux/if_vlan.h>
 #include <linux/jhash.h>
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -344,44 +342,6 @@ static noinline void zrtt_lose_timing(struct zrtt_sched_data *q)
 {
 	if (q->net && q->seen.conn)
 		zrtt_lose_timing_of(q, &q->seen, q->clock.ns);
-}
-
-/* Parse a packet of a lane once more. Return: whether it is of TCP. */
-static bool zrtt_parse_queued(const struct sk_buff *skb, struct zrtt_dissected *seen)
-{
-	const struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
-	const struct zrtt_wanted wanted = { .timestamps = true };
-
-	*seen = (struct zrtt_dissected) { .data = skb->data };
-	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
-	zrtt_packet_parse(&seen->p, &head, ntohs(skb->protocol),
-			  eth_type_vlan(skb->protocol) ? ETH_HLEN : max(skb_network_offset(skb), 0),
-			  &wanted);
-	return seen->p.tcp_flags;
-}
-
-/* A packet of a lane, by TCP and in @seen, is dropped, or was. */
-static void zrtt_lose_timing_queued(struct zrtt_sched_data *q, const struct sk_buff *skb,
-				    struct zrtt_dissected *seen, u64 now_ns)
-{
-	struct zrtt_echo echo = {};
-
-	if (!seen->p.timed)
-		return;
-	zrtt_hash_conn(seen, skb, q->net->seed, &echo);
-	seen->conn = echo.tag;
-	seen->way = echo.way;
-	zrtt_lose_timing_of(q, seen, now_ns);
-}
-
-/* A packet of a lane is dropped. */
-static noinline void zrtt_lose_timing_leaving(struct zrtt_sched_data *q,
-					      const struct sk_buff *skb)
-{
-	struct zrtt_dissected seen;
-
-	if (zrtt_parse_queued(skb, &seen))
-		zrtt_lose_timing_queued(q, skb, &seen, ktime_get_ns());
 }
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
