@@ -159,7 +159,7 @@ static noinline bool zrtt_settle_heads(struct Qdisc *sch)
 
 	for (i = 0; i < ZRTT_TRIM_BATCH; i++) {
 		if (!zrtt_settle_head(sch))
-			return i;
+			return i > 0;
 		if (zrtt_next_lane(sch) != ZRTT_LANE_BULK)
 			return true;
 	}

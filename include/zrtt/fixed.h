@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Fixed-point arithmetic of sch_zrtt: log2, exp2, probabilities, EWMA.
+ * Fixed-point arithmetic of sch_zrtt: log2, exp2, probabilities, EWMA; ages by clocks that wrap.
  *
  * Q formats:
  *   Q30  probability, 1 << 30 is 1; two bits of headroom for accumulators
@@ -115,6 +115,19 @@ static inline u32 zrtt_p_add(u32 p_q30, s64 delta)
 static inline u32 zrtt_ewma(u32 avg, u32 x, u32 w_q16)
 {
 	return (u32)(avg + ((((s64)x - avg) * w_q16) >> ZRTT_Q16));
+}
+
+/**
+ * zrtt_age_us() - how long ago something was, by a clock that wraps
+ * @since_us: when it was
+ * @now_us: another queue's clock, which may lag
+ * @lag_us: by so much, at most: what seems to lag by more is a long age
+ *
+ * Return: microseconds, 0 if the clock lags
+ */
+static inline u32 zrtt_age_us(u32 since_us, u32 now_us, u32 lag_us)
+{
+	return since_us - now_us <= lag_us ? 0 : now_us - since_us;
 }
 
 #endif

@@ -203,15 +203,6 @@ static inline u32 zrtt_conn_rtt_us(const struct zrtt_conn *conn)
 	return rtt_us < ZRTT_HINT_MAX_US ? rtt_us : ZRTT_HINT_MAX_US;
 }
 
-/* Whether its watch or probe takes too long. One that began after @now_us does not: this clock
- * lags behind the other queue's.
- */
-static inline bool zrtt_half_over(const struct zrtt_half *half, u32 now_us)
-{
-	return now_us - half->since_us > ZRTT_PROBE_MAX_US &&
-	       half->since_us - now_us > ZRTT_PROBE_MAX_US;
-}
-
 /* Whether this packet begins a probe of its direction. */
 static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 				   const struct zrtt_echo *pkt, u32 now_us)
@@ -233,7 +224,7 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 		half->since_us = now_us;
 		return true;
 	}
-	if (zrtt_half_over(half, now_us))
+	if (zrtt_age_us(half->since_us, now_us, ZRTT_PROBE_MAX_US) > ZRTT_PROBE_MAX_US)
 		*probe = ZRTT_PROBE_NONE;
 	return false;
 }

@@ -35,6 +35,7 @@
 #define ZRTT_LINE_QUEUE_US	4000
 #define ZRTT_LINE_QUEUE_PACKETS	3
 #define ZRTT_LINE_PACKET	1514	/* bytes */
+#define ZRTT_LINE_QUEUE_BYTE_US	(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL)
 
 /* A queue that is so many times as long as the least that is seen, for so many epochs, is known
  * before the line loses: what is lost without it is not the line's, for 2 * ZRTT_LINE_WINDOW_US.
@@ -493,7 +494,7 @@ static inline u64 zrtt_line_least(u64 a, u64 b)
 static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
 {
 	return line->noise.us + ZRTT_LINE_QUEUE_US +
-	       (u32)div64_u64(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL, line->rate);
+	       (u32)div64_u64(ZRTT_LINE_QUEUE_BYTE_US, line->rate);
 }
 
 /* From one point to the next, at least: few packets say little, and the longer the queue, the
@@ -529,7 +530,7 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 	if (!line->point_queued && line->latest_us < span_us / 2)
 		return;
 	/* of a line that is hardly used an answer may be late, and nothing waits on it */
-	if (rate * line->excess_us < ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL)
+	if (rate * line->excess_us < ZRTT_LINE_QUEUE_BYTE_US)
 		return;
 	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured ?
 			 div_u64(line->measured * ZRTT_LINE_SMOOTH_US + rate * span_us,

@@ -14,6 +14,7 @@
 #define _ZRTT_ONEWAY_H
 
 #include <linux/types.h>
+#include "fixed.h"
 #include "line.h"
 
 #define ZRTT_ONEWAY_TICK_US	1000
@@ -60,16 +61,6 @@ struct zrtt_excess {
 	bool apart;
 };
 
-/* For how long there was no answer. The clock of one queue may lag behind another's; an age that
- * looks negative is otherwise a long one.
- */
-static inline u32 zrtt_oneway_silent(const struct zrtt_oneway *oneway, u32 now_us)
-{
-	if (oneway->seen_us - now_us <= ZRTT_ONEWAY_KEEP_US)
-		return 0;
-	return now_us - oneway->seen_us;
-}
-
 /* An answer comes after @silent_us. Return: how far the clocks drifted meanwhile. */
 static inline u32 zrtt_oneway_drift(struct zrtt_oneway *oneway, u32 silent_us)
 {
@@ -107,7 +98,7 @@ static inline bool zrtt_oneway_answer(struct zrtt_oneway *oneway, u32 tag, u32 t
 {
 	u32 now_us = answer->left_us + answer->gap_us, far_us = tsval * ZRTT_ONEWAY_TICK_US;
 	u32 there_us = far_us - answer->left_us, back_us = now_us - far_us;
-	u32 silent_us = zrtt_oneway_silent(oneway, now_us), drift_us;
+	u32 silent_us = zrtt_age_us(oneway->seen_us, now_us, ZRTT_ONEWAY_KEEP_US), drift_us;
 
 	if (oneway->tag != tag) {
 		if (!oneway->tag || silent_us > ZRTT_ONEWAY_KEEP_US)

@@ -73,9 +73,9 @@ def _step(change: str) -> str:
 
 def _refuse_idle(option: str, patterns: Iterable[str], names: Iterable[str]) -> None:
     """Raises GridError if a pattern selects none of what is run."""
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
-            raise grid.GridError(f"{option} {pattern}: matches nothing")
+    grid.refuse_idle(
+        option, patterns, lambda pattern: any(fnmatchcase(name, pattern) for name in names)
+    )
 
 
 def points(only: Sequence[str], cells: Sequence[str], seeds: Sequence[int]) -> list[Point]:

@@ -183,9 +183,10 @@ class Sweep:
         Raises GridError if a pattern of `only` selects none."""
         patterns = tuple(only)
         runs = [(cell, qdisc) for cell in self.cells for qdisc in cell.qdiscs]
-        for pattern in patterns:
-            if not any(_selects(pattern, cell.name, qdisc) for cell, qdisc in runs):
-                raise GridError(f"{self.path}: --only {pattern}: matches nothing")
+        refuse_idle(
+            f"{self.path}: --only", patterns,
+            lambda pattern: any(_selects(pattern, cell.name, qdisc) for cell, qdisc in runs),
+        )  # fmt: skip
         chosen = [
             (cell, qdisc)
             for cell, qdisc in runs
@@ -215,6 +216,13 @@ class Sweep:
             return Point(self.name, cell.name, qdisc, cell.options, scenario.check())
         except ValueError as error:
             raise GridError(f"{self.path}: cells.{cell.name}, qdiscs.{qdisc}: {error}") from error
+
+
+def refuse_idle(option: str, patterns: Iterable[str], selects: Callable[[str], bool]) -> None:
+    """Raises GridError if a pattern of that option selects nothing."""
+    for pattern in patterns:
+        if not selects(pattern):
+            raise GridError(f"{option} {pattern}: matches nothing")
 
 
 def _selects(pattern: str, cell: str, qdisc: str) -> bool:

@@ -321,7 +321,6 @@ static void part_of_a_frame_says_no_more_than_is_there(void **state)
 	}
 }
 
-/* TCP's header is moved, by 8 bytes at a time, over the end of what is looked at. */
 /* Frames are padded to 60 bytes; of a jumbogram the header does not say how long it is. */
 static void packet_ends_where_its_header_says(void **state)
 {
@@ -341,6 +340,7 @@ static void packet_ends_where_its_header_says(void **state)
 	assert_int_equal(zrtt_packet_end(&p, v6.bytes), ETH_BYTES + 40 + 32);
 }
 
+/* TCP's header is moved, by 8 bytes at a time, over the end of what is looked at. */
 static void nothing_is_read_behind_the_bytes_that_are_looked_at(void **state)
 {
 	u32 fill, tcp_at, found = 0, cut = 0, missed = 0;

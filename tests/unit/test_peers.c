@@ -68,7 +68,7 @@ static void one_queue_is_as_without_peers(void **state)
 	for (i = 0; i < 2000; i++) {
 		u32 sojourn_us = i % 500 < 250 ? unit_between(&seed, 1, 60000) :
 						 unit_between(&seed, 1, 500);
-		u32 flows = unit_between(&seed, 1, 9), rate = unit_between(&seed, 1, 90000);
+		u32 flows = unit_between(&seed, 0, 9), rate = unit_between(&seed, 1, 90000);
 		u32 packets = unit_between(&seed, 1, 100);
 
 		queue_has(&alone, flows, rate, 50000);
@@ -79,7 +79,9 @@ static void one_queue_is_as_without_peers(void **state)
 		queue_tick_with(&d, &one, sojourn_us, packets, now);
 		assert_int_equal(one.vars.ctl.p_q30, alone.vars.ctl.p_q30);
 		assert_int_equal(one.vars.ctl.aim_us, alone.vars.ctl.aim_us);
-		assert_int_equal(one.vars.ctl.falls, alone.vars.ctl.falls);
+		/* where nobody counts, nobody says what a packet takes */
+		if (flows)
+			assert_int_equal(one.vars.ctl.falls, alone.vars.ctl.falls);
 		assert_int_equal(one.vars.law.log_norm, alone.vars.law.log_norm);
 		assert_int_equal(one.vars.law.alpha_q16, alone.vars.law.alpha_q16);
 		assert_int_equal(one.vars.law.rtt_avg_us, alone.vars.law.rtt_avg_us);

@@ -34,7 +34,24 @@ static struct queue *new_queue(u32 mode, u32 flows)
 static void free_queue(struct queue *q)
 {
 	free(q->vars.table.slots);
+	free(q->vars.table.members);
+	free(q->vars.hosts.table.slots);
+	free(q->vars.hosts.groups);
 	free(q);
+}
+
+/* A qdisc with slots for 64 hosts. */
+static struct queue *new_queue_of_hosts(u32 flows)
+{
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, flows);
+	struct zrtt_hosts *hosts = &q->vars.hosts;
+
+	q->vars.table.members = calloc(flows, sizeof(struct zrtt_member));
+	zrtt_hosts_begin(hosts);
+	zrtt_table_init(&hosts->table, calloc(64, sizeof(struct zrtt_flow)), 64);
+	hosts->groups = calloc(64, sizeof(struct zrtt_group));
+	q->vars.table.groups = hosts->groups;
+	return q;
 }
 
 static struct zrtt_flow *arrive(struct queue *q, const struct zrtt_arrival *pkt,
@@ -771,12 +788,16 @@ static void what_is_dropped_or_capped_is_judged_as_it_comes(void **state)
 	assert_false(later);
 	q->params.ceil.rate = 1000000;
 	zrtt_params_derive(&q->params);
+	hit_leaving(q, 1000, 1, &later);
+	assert_false(later);
 	/* it counts where P_b is 0, too */
 	hit_leaving(q, 0, 1, &later);
 	assert_false(later);
 	free_queue(q);
 	for (mode = ZRTT_MODE_PAPER; mode < ZRTT_MODES; mode++) {
 		q = new_queue(mode, 64);
+		hit_leaving(q, 1000, 1, &later);
+		assert_false(later);
 		hit_leaving(q, 0, 1, &later);
 		assert_false(later);
 		free_queue(q);
@@ -820,29 +841,20 @@ static void host_of_single_packets_has_a_rate(void **state)
 		.bytes = 1000, .host_bytes = 1000, .hosts = { ZRTT_TAG | 16 },
 		.weight_q8 = ZRTT_WEIGHT_ONE, .host_weight = 1, .segs = 1,
 	};
-	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 1024);
-	struct zrtt_hosts *hosts = &q->vars.hosts;
+	struct queue *q = new_queue_of_hosts(1024);
 	struct zrtt_flow *h = NULL;
 	u32 i;
 
 	(void)state;
-	q->vars.table.members = calloc(1024, sizeof(struct zrtt_member));
-	zrtt_hosts_begin(hosts);
-	zrtt_table_init(&hosts->table, calloc(64, sizeof(struct zrtt_flow)), 64);
-	hosts->groups = calloc(64, sizeof(struct zrtt_group));
-	q->vars.table.groups = hosts->groups;
 	for (i = 0; i < 400; i++) {
 		struct zrtt_flow *f;
 
 		pkt.tag = ZRTT_TAG | (1000 + i);
 		f = arrive(q, &pkt, S + i / 10 * ((u64)1 << ZRTT_EPOCH_SHIFT));
-		h = zrtt_member_host(hosts, zrtt_own_member(&q->vars.table, f));
+		h = zrtt_member_host(&q->vars.hosts, zrtt_own_member(&q->vars.table, f));
 	}
 	assert_near(h->rate, 10000, 500);
 	assert_true(h->live);
-	free(q->vars.table.members);
-	free(hosts->table.slots);
-	free(hosts->groups);
 	free_queue(q);
 }
 
@@ -855,17 +867,12 @@ static void weights_of_what_is_dropped_leaving(void **state)
 		.tag = 7, .bytes = 250, .host_bytes = 500, .hosts = { ZRTT_TAG | 16 },
 		.weight_q8 = 4 * ZRTT_WEIGHT_ONE, .host_weight = 2, .segs = 1,
 	};
-	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct queue *q = new_queue_of_hosts(64);
 	struct zrtt_hosts *hosts = &q->vars.hosts;
 	struct zrtt_member *m, *members;
 	struct zrtt_flow *f, *h;
 
 	(void)state;
-	q->vars.table.members = calloc(64, sizeof(struct zrtt_member));
-	zrtt_hosts_begin(hosts);
-	zrtt_table_init(&hosts->table, calloc(64, sizeof(struct zrtt_flow)), 64);
-	hosts->groups = calloc(64, sizeof(struct zrtt_group));
-	q->vars.table.groups = hosts->groups;
 	f = arrive(q, &pkt, S);
 	f = arrive(q, &pkt, S);
 	m = zrtt_own_member(&q->vars.table, f);
@@ -891,9 +898,7 @@ static void weights_of_what_is_dropped_leaving(void **state)
 	members = q->vars.table.members;
 	q->vars.table.members = NULL;
 	assert_int_equal(zrtt_log_due(&q->vars, f), 0);
-	free(members);
-	free(hosts->table.slots);
-	free(hosts->groups);
+	q->vars.table.members = members;
 	free_queue(q);
 }
 
