@@ -367,7 +367,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 	zrtt_tables_take(q, &tables, what);
 	zrtt_derive(sch);
 	/* the next departures drop what is above the limits */
-	q->trim = true;
+	q->trim = zrtt_exceeds(q);
 	zrtt_dequeue_clock_soon(q);
 	sch_tree_unlock(sch);
 	if (what & ZRTT_TABLE_SLOTS)

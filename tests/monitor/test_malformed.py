@@ -109,7 +109,7 @@ def test_lengths_of_messages(kernel: Canned, length: int) -> None:
     pytest.param(b"".join(attr(kind, b"\xff" * 3) for kind in range(64)), id="short attributes"),
 ])  # fmt: skip
 def test_garbage_in_nests(kernel: Canned, nest: int, garbage: bytes) -> None:
-    odd = qdisc("zrtt", attr(nest, garbage))
+    odd = qdisc("zrtt", attr(nest, garbage), handle=0x40000)
     kernel.say([odd, *GOOD], [tclass("zrtt", {nest: garbage}, handle=0x20001, parent=0x20000)])
     assert len(kernel.run("-jn1", "-f").objects) == 3
     assert_well_formed(kernel)
