@@ -13,8 +13,8 @@ from lab.model.grid import Cell, GridError, Point, Sweep
 
 NAME = "arena"
 """What tables call the sweep."""
-QDISCS = {"zrtt": "zrtt", "fq_codel": "fq_codel", "cake": "cake", "pie": "pie ecn"}
-"""With their defaults, but that all mark."""
+QDISCS = {"zrtt": "zrtt", "fq_codel": "fq_codel", "cake": "cake flows", "pie": "pie ecn"}
+"""With their defaults, but that all mark, and are fair to flows, which are compared."""
 UML_QDISCS = {"dualpi2": "dualpi2"}
 """What user-mode Linux has besides."""
 L4S_WORDS = {"zrtt": "l4s", "fq_codel": "ce_threshold 1ms ce_threshold_selector 0x1/0x3"}

@@ -36,8 +36,8 @@ def add(commands: Commands) -> None:
                    help="number of scenarios; their numbers are 1 to N")  # fmt: skip
     p.add_argument("--qdisc", action="append", default=[], metavar="NAME=WORDS",
                    help="a qdisc to run: its name, and the words to type to tc (default: its "
-                   "name); repeatable; default zrtt, fq_codel, cake, pie and, on uml, "
-                   "dualpi2")  # fmt: skip
+                   "name); repeatable; default zrtt, fq_codel, cake (flows), pie and, "
+                   "on uml, dualpi2")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml",
                    help="kernel of the guests")  # fmt: skip
     p.add_argument("--l4s", action="store_true",

@@ -134,7 +134,7 @@ def _queue(queue: Queue, rate_bps: int, words: list[str]) -> Iterator[str]:
     yield f"{queue.tc} class add dev {queue.device} parent 1: classid 1:1 {htb(rate_bps)}"
     yield f"{device} parent 1:1 handle 2: meter"
     yield f"{device} parent 2:1 handle 3: {shlex.join(words)}"
-    yield f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter rehash tuples"
+    yield f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter tuples"
 
 
 def _names(plan: Plan) -> Iterator[str]:

@@ -11,7 +11,6 @@ enum {
 	TCA_METER_UNSPEC,
 	TCA_METER_RESET,	/* u8, 1: forget everything counted so far */
 	TCA_METER_POLL,		/* u8, 1: ask the child once more when it is empty */
-	TCA_METER_REHASH,	/* u8, 1: have each packet hashed again */
 	TCA_METER_LIAR,		/* u32, destination port whose ECT(1) is METER_LIAR */
 	TCA_METER_TUPLES,	/* u8, 1: count each 5-tuple */
 	TCA_METER_STOP,		/* u8, 1: of 5-tuples, what has come by now is all */

@@ -3,8 +3,8 @@
  * q_meter: lets tc(8) add, reset and show the laboratory's meter.
  *
  *	tc qdisc add dev DEV parent ID meter
- *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ rehash ] [ liar PORT ]
- *		[ tuples ] [ stop ] [ keep ]
+ *	tc qdisc change dev DEV parent ID meter [ reset ] [ poll ] [ liar PORT ] [ tuples ]
+ *		[ stop ] [ keep ]
  *	tc -s class show dev DEV parent ID
  */
 #include <arpa/inet.h>
@@ -18,7 +18,7 @@
 
 static void meter_explain(void)
 {
-	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ rehash ] [ liar PORT ] [ tuples ] [ stop ] [ keep ]\n");
+	fprintf(stderr, "Usage: ... meter [ reset ] [ poll ] [ liar PORT ] [ tuples ] [ stop ] [ keep ]\n");
 }
 
 static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
@@ -32,8 +32,6 @@ static int meter_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			addattr8(n, room, TCA_METER_RESET, 1);
 		} else if (!strcmp(*argv, "poll")) {
 			addattr8(n, room, TCA_METER_POLL, 1);
-		} else if (!strcmp(*argv, "rehash")) {
-			addattr8(n, room, TCA_METER_REHASH, 1);
 		} else if (!strcmp(*argv, "liar") && argc > 1) {
 			__u32 port;
 

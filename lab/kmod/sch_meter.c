@@ -96,7 +96,6 @@ struct meter_part {
  * @stats:	counters; its percentiles are filled in when dumped
  * @sum_ns:	sum of all sojourns, nanoseconds
  * @poll:	ask the child once more when it is empty
- * @rehash:	take the socket's hash from each packet
  * @keep:	leave the time stamp in what leaves
  */
 struct meter_sched_data {
@@ -111,14 +110,12 @@ struct meter_sched_data {
 	struct tc_meter_xstats	stats;
 	u64			sum_ns;
 	bool			poll;
-	bool			rehash;
 	bool			keep;
 };
 
 static const struct nla_policy meter_policy[TCA_METER_MAX + 1] = {
 	[TCA_METER_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_POLL] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
-	[TCA_METER_REHASH] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_LIAR] = { .type = NLA_U32 },
 	[TCA_METER_TUPLES] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_METER_STOP] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
@@ -252,8 +249,8 @@ static int meter_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 	skb->tstamp = (ktime_get() & ~METER_ECN_CLASS) | class;
 	if (meter_tuples(q, skb))
 		tuples_in(q->tuples, skb, segments, ktime_us_delta(skb->tstamp, q->since));
-	if (q->rehash)
-		skb_clear_hash(skb);
+	/* A socket's hash, which changes with each RTO, does not cross a link to a router. */
+	skb_clear_hash(skb);
 
 	ret = qdisc_enqueue(skb, q->child, to_free);
 	if (ret != NET_XMIT_SUCCESS) {
@@ -343,8 +340,6 @@ static int meter_change(struct Qdisc *sch, struct nlattr *opt,
 		q->until = ktime_get();
 	if (tb[TCA_METER_POLL])
 		q->poll = true;
-	if (tb[TCA_METER_REHASH])
-		q->rehash = true;
 	if (tb[TCA_METER_KEEP])
 		q->keep = true;
 	if (tb[TCA_METER_LIAR])

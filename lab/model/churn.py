@@ -24,7 +24,7 @@ SIZE_CLASSES_BYTES = (10_000, 100_000)
 """Where completion times are told apart."""
 
 Done = Sequence[tuple[int, float]]
-"""Flows that are complete: the size in bytes and the time it took, in seconds."""
+"""Flows: the size in bytes, and the time it took, or has taken at the end, in seconds."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _bytes(text: str) -> int:
 
 @dataclass(frozen=True)
 class Completion:
-    """Times from connect() until all was received and acknowledged, seconds."""
+    """Times from connect() until all was received and acknowledged, or the end, seconds."""
 
     from_bytes: int
     to_bytes: int
@@ -184,7 +184,7 @@ class ShortFlows:
     goodput_mbps: float
     wire_mbps: float
     completion_s: Completion | None
-    """None if none has finished."""
+    """None if there were none."""
     by_size: list[Completion] = field(default_factory=list)
 
     @classmethod

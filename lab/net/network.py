@@ -404,7 +404,6 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
             f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
             for word, wanted in (
                 ("poll", queue.wire),
-                ("rehash", bool(scenario.spoof)),
                 ("keep", queue.line is not None),
                 *((f"liar {port}", True) for port in _liars(scenario)),
             )

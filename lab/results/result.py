@@ -231,24 +231,28 @@ def _flow_result(flow: Flow, reading: dict[str, Any], marks: int, seconds: float
 
 def _short_flows(scenario: Scenario, traffic: dict[str, Any], marks: int,
                  seconds: float) -> ShortFlows:  # fmt: skip
-    """Those that arrived within the measured interval; what was received, of all."""
-    since_ms, count, done = traffic["from_ms"], 0, []
+    """Those that arrived within the measured interval; what was received, of all.
+
+    Who has not finished took until the end of the interval at least, and counts with that: left
+    out, he would shorten the mean of the qdisc that starves him.
+    """
+    since_ms, to_ms, times, finished = traffic["from_ms"], traffic["to_ms"], [], 0
     for flow, (start_ms, end_ms) in zip(scenario.short_flows, traffic["shorts"], strict=True):
         if flow.at_ms >= since_ms:
-            count += 1
-            if end_ms >= 0:
-                done.append((flow.size_bytes, (end_ms - start_ms) / 1000))
+            finished += end_ms >= 0
+            until_ms = end_ms if end_ms >= 0 else max(to_ms, start_ms)
+            times.append((flow.size_bytes, (until_ms - start_ms) / 1000))
     first, last = traffic["readings"][0], traffic["readings"][-1]
     goodput_mbps = (last["short"] - first["short"]) * 8 / seconds / 1e6
     return ShortFlows(
-        count=count,
-        finished=len(done),
-        unfinished=count - len(done),
+        count=len(times),
+        finished=finished,
+        unfinished=len(times) - finished,
         marks=marks,
         goodput_mbps=goodput_mbps,
         wire_mbps=goodput_mbps * expansion(scenario.hint != "none"),
-        completion_s=Completion.of(done),
-        by_size=by_size(done),
+        completion_s=Completion.of(times),
+        by_size=by_size(times),
     )
 
 

@@ -87,13 +87,6 @@ def test_attackers_have_hosts_of_their_own() -> None:
     assert "dev ra0 root" not in topology.script(scenario)
 
 
-def test_queues_tell_flows_apart_by_headers() -> None:
-    """The victim's packets bring its socket's hash along, which the attacker's have not."""
-    attacked = Scenario(spoof=(Spoof.parse("flow=0 send=nothing"),))
-    assert "handle 2: meter rehash\n" in topology.script(attacked)
-    assert "meter rehash" not in topology.script(Scenario())
-
-
 def _attacked(text: str) -> Result:
     """Flow 0 has 2 Mbit/s, flow 1 has 5."""
     scenario = Scenario(
