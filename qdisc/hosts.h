@@ -41,7 +41,7 @@ static void zrtt_read_ends(const struct zrtt_dissected *seen, struct zrtt_ends *
 	const u8 *ip = seen->data + zrtt_packet_addresses(&seen->p);
 	u32 end, i;
 
-	ends->count = seen->p.version == 4 ? 1 : ZRTT_IPV6_WORDS;
+	ends->count = zrtt_packet_version(&seen->p) == 4 ? 1 : ZRTT_IPV6_WORDS;
 	for (end = 0; end < ZRTT_HOST_ENDS; end++)
 		for (i = 0; i < ends->count; i++, ip += sizeof(u32))
 			ends->words[end][i] = zrtt_hash_load(ip);
@@ -90,7 +90,7 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 		return;
 	}
 	zrtt_read_ends(&q->seen, &ends);
-	if (q->params.nat)
+	if (q->params.nat && !q->seen.p.inner_off)
 		zrtt_undo_nat(skb, &ends);
 	pkt->hosts[0] = zrtt_hash_end_host(q, &ends, fair == ZRTT_FAIR_DSTHOST);
 	if (fair == ZRTT_FAIR_DUALHOST)

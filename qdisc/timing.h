@@ -185,7 +185,7 @@ static spinlock_t *zrtt_net_lock(struct zrtt_net *net, u32 tag)
 /* Addresses of a packet, the source's first, and the bytes of each. */
 static const u8 *zrtt_addresses(const struct zrtt_dissected *seen, u32 *len)
 {
-	*len = seen->p.version == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+	*len = zrtt_packet_version(&seen->p) == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
 	return seen->data + zrtt_packet_addresses(&seen->p);
 }
 
@@ -242,7 +242,8 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 	u32 source, dest, len;
 	const u8 *addr;
 
-	if (!zrtt_hash_conntrack(skb, seed, &source, &dest)) {
+	/* conntrack knows a tunnel, not what is in it */
+	if (seen->p.inner_off || !zrtt_hash_conntrack(skb, seed, &source, &dest)) {
 		addr = zrtt_addresses(seen, &len);
 		source = zrtt_hash_end(addr, len, zrtt_hint_get16(port), seed);
 		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);

@@ -62,24 +62,14 @@ static inline u32 zrtt_hash_ipv4(const struct zrtt_hash_key *key,
 						    zrtt_hash_load(ip + 4)));
 }
 
-/**
- * zrtt_hash_flow() - the flow of a packet
- * @key: secret
- * @p: what zrtt_packet_parse() found, of version 4 or 6
- * @data: the packet's bytes
- *
- * Addresses, protocol, and ports where there are any. Return: its tag, never 0.
- */
-static inline u32 zrtt_hash_flow(const struct zrtt_hash_key *key,
-				 const struct zrtt_packet *p, const u8 *data)
+/* The tag of @ports, as they lie in memory, @proto, and the addresses in the header at @ip. */
+static inline u32 zrtt_hash_ip(const struct zrtt_hash_key *key, u32 ports, u8 proto, u32 version,
+			       const u8 *ip)
 {
-	u32 ports = p->l4_off ? zrtt_hash_load(data + p->l4_off) : 0;
-	const u8 *ip = data + p->ip_off;
-	u64 sum;
+	u64 sum = zrtt_hash_pair(key->words, ports, version << 8 | proto);
 	u32 i;
 
-	sum = zrtt_hash_pair(key->words, ports, (u32)p->version << 8 | p->proto);
-	if (p->version == 4) {
+	if (version == 4) {
 		ip += ZRTT_IPV4_ADDRESSES;
 		sum += zrtt_hash_pair(key->words + 2, zrtt_hash_load(ip),
 				      zrtt_hash_load(ip + 4));
@@ -90,6 +80,25 @@ static inline u32 zrtt_hash_flow(const struct zrtt_hash_key *key,
 					      zrtt_hash_load(ip + 4));
 	}
 	return zrtt_hash_finish(key, sum);
+}
+
+/**
+ * zrtt_hash_flow() - the flow of a packet
+ * @key: secret
+ * @p: what zrtt_packet_parse() found, of version 4 or 6
+ * @data: the packet's bytes
+ *
+ * Addresses, protocol, and ports where there are any; of a tunnel, those inside, too. Return: its
+ * tag, never 0.
+ */
+static inline u32 zrtt_hash_flow(const struct zrtt_hash_key *key,
+				 const struct zrtt_packet *p, const u8 *data)
+{
+	u32 ports = p->l4_off ? zrtt_hash_load(data + p->l4_off) : 0;
+
+	if (p->inner_off)
+		ports = zrtt_hash_ip(key, ports, p->proto, p->inner_version, data + p->inner_off);
+	return zrtt_hash_ip(key, ports, p->proto, p->version, data + p->ip_off);
 }
 
 /**

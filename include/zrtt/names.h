@@ -50,8 +50,8 @@ static inline void zrtt_name_set(struct zrtt_name *name, u32 tag,
 	const u8 *ip;
 	u32 len;
 
-	*name = (struct zrtt_name) { .tag = tag, .version = p->version };
-	if (!p->version)
+	*name = (struct zrtt_name) { .tag = tag, .version = zrtt_packet_version(p) };
+	if (!name->version)
 		return;
 	ip = data + zrtt_packet_addresses(p);
 	len = zrtt_name_addr_bytes(name);

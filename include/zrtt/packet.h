@@ -3,8 +3,8 @@
  * One pass over the first bytes of a packet: where its headers stand, the hint,
  * TCP timestamps, and what the queue must know of ECN, fragments and handshakes.
  *
- * Through two VLAN tags, PPPoE (RFC 2516), and six IPv6 extension headers. Bytes
- * are given as they lie in memory, numbers are returned in host order.
+ * Through two VLAN tags, PPPoE (RFC 2516), six IPv6 extension headers, and one tunnel of IP in IP
+ * (RFC 2003, 2473, 4213) or GRE (RFC 2784, 2890). Bytes are given as they lie in memory, numbers are returned in host order.
  */
 #ifndef _ZRTT_PACKET_H
 #define _ZRTT_PACKET_H
@@ -33,11 +33,14 @@
 
 /* IP protocols and IPv6 extension headers */
 #define ZRTT_PROTO_HOPOPTS	0
+#define ZRTT_PROTO_IPV4		4	/* in a tunnel */
 #define ZRTT_PROTO_TCP		6
 #define ZRTT_PROTO_UDP		17
 #define ZRTT_PROTO_DCCP		33
+#define ZRTT_PROTO_IPV6		41
 #define ZRTT_PROTO_ROUTING	43
 #define ZRTT_PROTO_FRAGMENT	44
+#define ZRTT_PROTO_GRE		47
 #define ZRTT_PROTO_ESP		50
 #define ZRTT_PROTO_AH		51
 #define ZRTT_PROTO_DSTOPTS	60
@@ -64,6 +67,12 @@
 #define ZRTT_IPV4_FRAGMENT	0x3fff	/* more fragments, or not the first */
 #define ZRTT_TCP_SYN		0x02
 #define ZRTT_TCP_ACK		0x10
+
+/* Flags of GRE: each says that there are four bytes more. All others, and the version, are to be 0. */
+#define ZRTT_GRE_CHECKSUM	0x8000
+#define ZRTT_GRE_KEY		0x2000
+#define ZRTT_GRE_SEQUENCE	0x1000
+#define ZRTT_GRE_BYTES		4
 
 /* Timestamps as all stacks send them: two NOPs, kind 8, length 10 (RFC 7323, A) */
 #define ZRTT_TIMESTAMPS_WORD	0x0101080a
@@ -97,16 +106,18 @@ struct zrtt_wanted {
 
 /**
  * struct zrtt_packet - what was found; offsets are from the first byte, 0 = none
- * @ip_off: IP header
- * @l4_off: header with ports (or the SPI) in its first four bytes
+ * @ip_off: IP header, of a tunnel the outer one
+ * @l4_off: header with ports (or the SPI) in its first four bytes, of a tunnel the inner one
  * @hint_off: option that carries the hint
  * @ext_off: IPv6 extension header that may hold nothing but the hint
- * @nexthdr_off: byte that announces the extension header of the hint
+ * @inner_off: IP header in a tunnel
  * @hint_units: the hint, 0 = none
  * @version: 4, 6, or 0 for anything else
  * @proto: of what follows the IP headers
  * @tcp_flags: flags byte of the TCP header, 0 = not TCP
  * @ecn: ECN codepoint; any but 0 can be marked
+ * @nexthdr_off: byte that announces the extension header of the hint
+ * @inner_version: 4 or 6 where there is @inner_off
  * @hint_len: length of the hint's option
  * @pppoe: a PPPoE header stands before the IP header
  * @sealed: AH or TCP-AO may cover the hint, which thus must not change
@@ -121,12 +132,14 @@ struct zrtt_packet {
 	u16 l4_off;
 	u16 hint_off;
 	u16 ext_off;
-	u16 nexthdr_off;
+	u16 inner_off;
 	u16 hint_units;
 	u8 version;
 	u8 proto;
 	u8 tcp_flags;
 	u8 ecn;
+	u16 nexthdr_off;
+	u8 inner_version;
 	u8 hint_len;
 	bool pppoe;
 	bool sealed;
@@ -137,10 +150,17 @@ struct zrtt_packet {
 	u32 tsecr;
 };
 
-/* Offset of a packet's addresses, the source's first; its @version is not 0. */
+/* The version of a packet's addresses: those in a tunnel say whose it is. */
+static inline u32 zrtt_packet_version(const struct zrtt_packet *p)
+{
+	return p->inner_off ? p->inner_version : p->version;
+}
+
+/* Their offset, the source's first; the version is not 0. */
 static inline u32 zrtt_packet_addresses(const struct zrtt_packet *p)
 {
-	return p->ip_off + (p->version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+	return (p->inner_off ? p->inner_off : p->ip_off) +
+	       (zrtt_packet_version(p) == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
 }
 
 /**
@@ -311,8 +331,8 @@ static inline void zrtt_parse_tcp(struct zrtt_packet *p, struct zrtt_bytes *b,
 				       len - ZRTT_TCP_BYTES);
 }
 
-static inline void zrtt_parse_l4(struct zrtt_packet *p, struct zrtt_bytes *b,
-				 const struct zrtt_wanted *wanted, u32 off)
+static inline void zrtt_parse_ports(struct zrtt_packet *p, struct zrtt_bytes *b,
+				    const struct zrtt_wanted *wanted, u32 off)
 {
 	switch (p->proto) {
 	case ZRTT_PROTO_TCP:
@@ -330,6 +350,62 @@ static inline void zrtt_parse_l4(struct zrtt_packet *p, struct zrtt_bytes *b,
 	p->l4_off = (u16)off;
 	if (p->proto == ZRTT_PROTO_TCP)
 		zrtt_parse_tcp(p, b, wanted, off);
+}
+
+/* The header at @off in a tunnel. Who reads its packets there knows no hint: who is outside must not
+ * change it, either.
+ */
+static inline void zrtt_parse_inner(struct zrtt_packet *p, struct zrtt_bytes *b,
+				    const struct zrtt_wanted *wanted, u32 off, u8 version)
+{
+	const struct zrtt_wanted inner = { .timestamps = wanted->timestamps, .quic = wanted->quic };
+	const u8 *ip = b->data + off;
+	u32 len = ZRTT_IPV6_BYTES;
+
+	if (!zrtt_has(b, off, version == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES) ||
+	    ip[0] >> 4 != version)
+		return;
+	if (version == 4) {
+		len = (ip[0] & 15) * 4;
+		if (len < ZRTT_IPV4_BYTES)
+			return;
+	}
+	p->inner_off = (u16)off;
+	p->inner_version = version;
+	p->proto = ip[version == 4 ? 9 : ZRTT_IPV6_NEXTHDR];
+	if (version == 6 || !(zrtt_hint_get16(ip + 6) & ZRTT_IPV4_FRAGMENT))
+		zrtt_parse_ports(p, b, &inner, off + len);
+}
+
+static inline void zrtt_parse_gre(struct zrtt_packet *p, struct zrtt_bytes *b,
+				  const struct zrtt_wanted *wanted, u32 off)
+{
+	u16 flags, type;
+
+	if (!zrtt_has(b, off, ZRTT_GRE_BYTES))
+		return;
+	flags = zrtt_hint_get16(b->data + off);
+	type = zrtt_hint_get16(b->data + off + 2);
+	if (flags & ~(ZRTT_GRE_CHECKSUM | ZRTT_GRE_KEY | ZRTT_GRE_SEQUENCE))
+		return;
+	off += ZRTT_GRE_BYTES + (flags & ZRTT_GRE_CHECKSUM ? 4 : 0) +
+	       (flags & ZRTT_GRE_KEY ? 4 : 0) + (flags & ZRTT_GRE_SEQUENCE ? 4 : 0);
+	if (type == ZRTT_TYPE_IPV4 || type == ZRTT_TYPE_IPV6)
+		zrtt_parse_inner(p, b, wanted, off, type == ZRTT_TYPE_IPV4 ? 4 : 6);
+}
+
+/* What follows all IP headers: ports, or a tunnel's packet. */
+static inline void zrtt_parse_l4(struct zrtt_packet *p, struct zrtt_bytes *b,
+				 const struct zrtt_wanted *wanted, u32 off)
+{
+	if (p->proto == ZRTT_PROTO_IPV4)
+		zrtt_parse_inner(p, b, wanted, off, 4);
+	else if (p->proto == ZRTT_PROTO_IPV6)
+		zrtt_parse_inner(p, b, wanted, off, 6);
+	else if (p->proto == ZRTT_PROTO_GRE)
+		zrtt_parse_gre(p, b, wanted, off);
+	else
+		zrtt_parse_ports(p, b, wanted, off);
 }
 
 static inline void zrtt_parse_ipv4(struct zrtt_packet *p, struct zrtt_bytes *b,
@@ -476,6 +552,7 @@ static __always_inline bool zrtt_plain_ipv4(struct zrtt_packet *p,
 		return false;
 	p->ip_off = (u16)off;
 	p->l4_off = (u16)(off + len);
+	p->inner_off = 0;
 	/* side by side, and constant in most packets: one store */
 	p->hint_units = units;
 	p->version = 4;

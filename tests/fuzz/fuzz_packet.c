@@ -62,6 +62,10 @@ static void check_places(const struct zrtt_packet *p, const struct zrtt_bytes *f
 		expect(p->l4_off >= p->ip_off + header, "ports inside the IP header");
 		expect(p->l4_off + 4U <= readable(frame), "ports outside the frame");
 	}
+	if (p->inner_off) {
+		expect(p->inner_off >= p->ip_off + header, "a tunnel inside its own header");
+		expect(!p->hint_in_tcp, "a hint in a tunnel");
+	}
 	if (p->ext_off) {
 		expect(p->ext_off + ZRTT_IPV6_EXT_MIN <= readable(frame),
 		       "extension header outside the frame");
@@ -100,7 +104,8 @@ static void check_key(const struct zrtt_packet *p, const struct zrtt_bytes *fram
 	expect(!bare.hint_units && !bare.hint_bad && !bare.timed, "unwanted finds");
 	expect(p->version == bare.version && p->proto == bare.proto &&
 	       p->ip_off == bare.ip_off && p->l4_off == bare.l4_off &&
-	       p->tcp_flags == bare.tcp_flags && p->ecn == bare.ecn,
+	       p->inner_off == bare.inner_off && p->tcp_flags == bare.tcp_flags &&
+	       p->ecn == bare.ecn,
 	       "another flow if hints are looked for");
 	expect(!p->version || zrtt_hash_flow(&key, p, frame->data) ==
 	       zrtt_hash_flow(&key, &bare, frame->data), "another hash, too");
@@ -115,12 +120,14 @@ static void check_name(const struct zrtt_packet *p, const struct zrtt_bytes *fra
 
 	zrtt_name_set(&name, 1, p, frame->data);
 	len = zrtt_name_addr_bytes(&name);
-	expect(name.version == p->version, "a name of another version");
-	if (!p->version)
+	if (!p->version) {
+		expect(!name.version, "a name of what is not IP");
 		return;
-	ip = frame->data + p->ip_off;
-	expect(!memcmp(name.source, ip + (p->version == 4 ? 12 : 8), len) &&
-	       !memcmp(name.dest, ip + (p->version == 4 ? 16 : 24), len), "other addresses");
+	}
+	ip = frame->data + (p->inner_off ? p->inner_off : p->ip_off);
+	expect(name.version == ip[0] >> 4, "a name of another version");
+	expect(!memcmp(name.source, ip + (name.version == 4 ? 12 : 8), len) &&
+	       !memcmp(name.dest, ip + (name.version == 4 ? 16 : 24), len), "other addresses");
 	expect(name.has_ports == (p->l4_off && p->proto != ZRTT_PROTO_ESP),
 	       "ports where there are none");
 	if (name.has_ports)
@@ -133,7 +140,8 @@ static void check_opinion(const struct zrtt_packet *p, const struct zrtt_bytes *
 	struct opinion o = opinion_of(frame->data, readable(frame));
 
 	expect(p->version == o.version && p->proto == o.proto && p->ip_off == o.ip_at &&
-	       p->l4_off == o.l4_at && p->tcp_flags == o.tcp_flags,
+	       p->inner_off == o.inner_at && p->l4_off == o.l4_at &&
+	       p->tcp_flags == o.tcp_flags,
 	       "second opinion on the flow differs");
 	if (wanted->timestamps)
 		expect(p->timed == o.timed && p->tsval == o.tsval &&

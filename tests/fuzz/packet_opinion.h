@@ -16,6 +16,7 @@ struct opinion {
 	u32 len;
 	u32 version;
 	u32 ip_at;
+	u32 inner_at;
 	u32 proto;
 	u32 l4_at;
 	u32 tcp_flags;
@@ -70,7 +71,7 @@ static inline bool opinion_authenticated(const struct opinion *o, u32 at, u32 en
 	       opinion_authenticated(o, at + o->bytes[at + 1], end);
 }
 
-static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
+static inline void opinion_ports(struct opinion *o, u32 at, u32 proto)
 {
 	bool ports = proto == 6 || proto == 17 || proto == 33 || proto == 50 ||
 		     proto == 132 || proto == 136;
@@ -88,6 +89,54 @@ static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
 		return;
 	opinion_timestamps(o, at + 20, end);
 	o->authenticated = opinion_authenticated(o, at + 20, end);
+}
+
+/* A tunnel's packet of one version: extension headers in there are not followed. */
+static inline void opinion_inner(struct opinion *o, u32 at, u32 version)
+{
+	u32 words = version == 4 ? 5 : 10;
+
+	if (at + 4 * words > o->len || o->bytes[at] / 16 != version)
+		return;
+	if (version == 4 && o->bytes[at] % 16 < 5)
+		return;
+	o->inner_at = at;
+	o->proto = o->bytes[at + (version == 4 ? 9 : 6)];
+	if (version == 6)
+		opinion_ports(o, at + 40, o->proto);
+	else if (opinion_number(o, at + 6, 2) % 0x4000 == 0)
+		opinion_ports(o, at + o->bytes[at] % 16 * 4, o->proto);
+}
+
+/* RFC 2784 and 2890: a checksum, a key and a number may precede the packet. */
+static inline void opinion_gre(struct opinion *o, u32 at)
+{
+	u32 bits, type;
+
+	if (at + 4 > o->len)
+		return;
+	bits = opinion_number(o, at, 2);
+	type = opinion_number(o, at + 2, 2);
+	at += 4 + (bits / 0x8000 % 2 + bits / 0x2000 % 2 + bits / 0x1000 % 2) * 4;
+	if (bits % 0x1000 || bits / 0x4000 % 2)
+		return;
+	if (type == 0x0800)
+		opinion_inner(o, at, 4);
+	else if (type == 0x86dd)
+		opinion_inner(o, at, 6);
+}
+
+static inline void opinion_l4(struct opinion *o, u32 at, u32 proto)
+{
+	o->proto = proto;
+	if (proto == 4)
+		opinion_inner(o, at, 4);
+	else if (proto == 41)
+		opinion_inner(o, at, 6);
+	else if (proto == 47)
+		opinion_gre(o, at);
+	else
+		opinion_ports(o, at, proto);
 }
 
 static inline void opinion_ipv4(struct opinion *o, u32 at)

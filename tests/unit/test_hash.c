@@ -70,6 +70,90 @@ static void tag_is_of_addresses_ports_and_protocol(void **state)
 	check_bits(6);
 }
 
+/* TCP in a tunnel of @outer, IP in IP or with a header of GRE. */
+static struct frame tunnel_frame(u8 outer, u8 inner, const u8 *gre, u32 len)
+{
+	struct frame f = frame_new();
+
+	if (outer == 4)
+		frame_ipv4(&f, NULL, 0);
+	else
+		frame_ipv6(&f);
+	f.bytes[f.next_at] = gre ? ZRTT_PROTO_GRE : inner == 4 ? ZRTT_PROTO_IPV4 : ZRTT_PROTO_IPV6;
+	/* the type, where GRE has it, is written by what comes next; else nowhere */
+	f.next_at = gre ? frame_add(&f, gre, len) + 2 : FRAME_MAX - 2;
+	if (inner == 4)
+		frame_ipv4(&f, NULL, 0);
+	else
+		frame_ipv6(&f);
+	frame_tcp(&f, NULL, 0);
+	return f;
+}
+
+/* Flows in a tunnel are as many as there are, and those of two tunnels are not the same. */
+static void check_tunnel(u8 outer, u8 inner, const u8 *gre, u32 len)
+{
+	struct frame f = tunnel_frame(outer, inner, gre, len);
+	struct zrtt_packet p = parse(&f);
+	u64 seed = 54;
+	struct zrtt_hash_key key = random_key(&seed);
+	u32 tag = tag_of(&key, &f);
+	u32 places[] = {
+		IP_AT + (outer == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES),
+		p.inner_off + (inner == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES),
+		p.l4_off, p.l4_off + 2,
+	};
+	u32 i;
+
+	assert_int_equal(p.ip_off, IP_AT);
+	assert_int_equal(p.version, outer);
+	assert_int_equal(p.inner_off,
+			 IP_AT + (outer == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES) + len);
+	assert_int_equal(zrtt_packet_version(&p), inner);
+	assert_int_equal(p.proto, ZRTT_PROTO_TCP);
+	assert_int_equal(p.tcp_flags, TCP_ACK_PSH);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		f.bytes[places[i]] ^= 1;
+		assert_int_not_equal(tag_of(&key, &f), tag);
+		f.bytes[places[i]] ^= 1;
+	}
+}
+
+static void flows_in_a_tunnel_are_told_apart(void **state)
+{
+	static const u8 gre[16] = {}, keyed[16] = { 0xb0 };
+	u8 outer, inner;
+
+	(void)state;
+	for (outer = 4; outer <= 6; outer += 2) {
+		for (inner = 4; inner <= 6; inner += 2) {
+			check_tunnel(outer, inner, NULL, 0);
+			check_tunnel(outer, inner, gre, 4);
+			check_tunnel(outer, inner, keyed, 16);
+		}
+	}
+}
+
+/* GRE with routes, of PPTP, or of what is not IP: one flow, by the addresses outside */
+static void other_tunnels_are_one_flow(void **state)
+{
+	static const u8 routed[4] = { 0x40 }, pptp[4] = { 0x20, 1 }, plain[4] = {};
+	struct frame f = tunnel_frame(4, 4, routed, 4);
+
+	(void)state;
+	assert_int_equal(parse(&f).inner_off, 0);
+	assert_int_equal(parse(&f).proto, ZRTT_PROTO_GRE);
+	f = tunnel_frame(4, 4, pptp, 4);
+	assert_int_equal(parse(&f).inner_off, 0);
+	f = tunnel_frame(4, 6, plain, 4);
+	zrtt_hint_put16(f.bytes + IP_AT + ZRTT_IPV4_BYTES + 2, 0x6558);
+	assert_int_equal(parse(&f).inner_off, 0);
+	/* a fragment of one: only its first has what is inside */
+	f = tunnel_frame(4, 4, NULL, 0);
+	f.bytes[IP_AT + 6] = 0x20;
+	assert_int_equal(parse(&f).inner_off, 0);
+}
+
 static void no_tag_is_zero(void **state)
 {
 	const struct zrtt_hash_key zeros = { .multiplier = 1 };
@@ -138,6 +222,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tag_is_of_addresses_ports_and_protocol),
+		cmocka_unit_test(flows_in_a_tunnel_are_told_apart),
+		cmocka_unit_test(other_tunnels_are_one_flow),
 		cmocka_unit_test(no_tag_is_zero),
 		cmocka_unit_test(networks_spread_over_the_table),
 		cmocka_unit_test(host_is_of_its_address_and_end),
