@@ -50,9 +50,9 @@ static void zrtt_read_ends(const struct zrtt_dissected *seen, struct zrtt_ends *
 #if IS_ENABLED(CONFIG_NF_CONNTRACK)
 /* Addresses as they are behind the translation. A packet whose connection is known is past
  * it: its source was translated. Another, as on an ifb, is before it, and its destination will
- * be: then the tuple is that of the answer.
+ * be: then the tuple is that of the answer. Return: whether there is a connection.
  */
-static void zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
+static bool zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
 {
 	struct nf_conntrack_tuple tuple;
 	u32 *words = ends->words[skb_nfct(skb) ? 0 : 1];
@@ -60,13 +60,15 @@ static void zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
 
 	if (!nf_ct_get_tuple_skb(&tuple, skb) ||
 	    tuple.src.l3num != (ends->count == 1 ? NFPROTO_IPV4 : NFPROTO_IPV6))
-		return;
+		return false;
 	for (i = 0; i < ends->count; i++)
 		words[i] = (__force u32)tuple.src.u3.all[i];
+	return true;
 }
 #else
-static void zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
+static bool zrtt_undo_nat(const struct sk_buff *skb, struct zrtt_ends *ends)
 {
+	return false;
 }
 #endif
 
@@ -78,8 +80,11 @@ static u32 zrtt_hash_end_host(const struct zrtt_sched_data *q, struct zrtt_ends 
 	return zrtt_hash_host(&q->host_key, end, ends->words[end], ends->count);
 }
 
-/* Tags of the hosts that the packet's addresses say. */
-static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb)
+/* Tags of the hosts that the packet's addresses say. If they are @known, and the connection is not,
+ * they stay.
+ */
+static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb,
+				     bool known)
 {
 	struct zrtt_arrival *pkt = &q->seen.pkt;
 	u32 fair = q->params.fair;
@@ -90,8 +95,9 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 		return;
 	}
 	zrtt_read_ends(&q->seen, &ends);
-	if (q->params.nat && !q->seen.p.inner_off)
-		zrtt_undo_nat(skb, &ends);
+	/* conntrack knows a tunnel, not what is in it */
+	if (q->params.nat && !q->seen.p.inner_off && !zrtt_undo_nat(skb, &ends) && known)
+		return;
 	pkt->hosts[0] = zrtt_hash_end_host(q, &ends, fair == ZRTT_FAIR_DSTHOST);
 	if (fair == ZRTT_FAIR_DUALHOST)
 		pkt->hosts[1] = zrtt_hash_end_host(q, &ends, 1);
@@ -146,15 +152,20 @@ static void zrtt_dissect_member(struct zrtt_sched_data *q, const struct sk_buff 
 }
 
 /* The hosts of its addresses. A mark may change while the flow goes on, addresses do not: those
- * of a flow that is known are not looked at again.
+ * of a flow that is known are not looked at again. What is behind them may: a connection is not
+ * known before its first packet has passed, and an address and port serve one host after the other.
  */
 static void zrtt_dissect_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb)
 {
-	u32 fair = q->params.fair;
+	const struct zrtt_table *table = &q->vars.table;
+	u32 fair = q->params.fair, tag = q->seen.pkt.tag;
+	bool known;
 
-	if (fair != ZRTT_FAIR_MARK && fair != ZRTT_FAIR_FLOW &&
-	    !zrtt_member_known(&q->vars.table, q->seen.pkt.tag))
-		zrtt_hash_hosts(q, skb);
+	if (fair == ZRTT_FAIR_MARK || fair == ZRTT_FAIR_FLOW)
+		return;
+	known = zrtt_member_known(table, tag);
+	if (!known || (q->params.nat && zrtt_member_look(table, tag, zrtt_epoch(q->clock.ns))))
+		zrtt_hash_hosts(q, skb, known);
 }
 
 #endif

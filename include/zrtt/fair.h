@@ -182,7 +182,7 @@ static inline bool zrtt_host_stands(const struct zrtt_hosts *hosts, const struct
 /* Is @m that of the flow @tag, whose hosts are @tags, 0 = none or the same as before? */
 static inline bool zrtt_member_is(const struct zrtt_member *m, u32 tag, const u32 *tags)
 {
-	return m->tag == tag && (!tags[0] || tags[0] == m->hosts[0]);
+	return m->tag == tag && (!tags[0] || (tags[0] == m->hosts[0] && tags[1] == m->hosts[1]));
 }
 
 /* The same, and are the hosts where they were? */
@@ -203,7 +203,8 @@ zrtt_hosts_find(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 tag, const 
 	if (!known) {
 		zrtt_member_leave(hosts->groups, m);
 		*m = (struct zrtt_member) { .tag = tag, .weight_q8 = m->weight_q8,
-					     .host_weight = m->host_weight };
+					     .host_weight = m->host_weight,
+					     .looked = (u16)epoch };
 		for (end = 0; end < ZRTT_HOST_ENDS; end++)
 			m->hosts[end] = tags[end];
 	}

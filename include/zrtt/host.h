@@ -122,6 +122,7 @@ struct zrtt_parts {
  * @host_weight: what its host's bytes were divided by
  * @end: the end it belongs to
  * @joined: it is in groups
+ * @looked: epoch in which its hosts were last looked up, low bits
  */
 struct zrtt_member {
 	u32 tag;
@@ -135,6 +136,7 @@ struct zrtt_member {
 	u8 host_weight;
 	u8 end;
 	bool joined;
+	u16 looked;
 };
 
 /* A packet of weight w counts as 1 / w of its bytes, and as one at least. */

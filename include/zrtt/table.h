@@ -461,14 +461,6 @@ static __always_inline struct zrtt_flow *zrtt_flow_known(const struct zrtt_table
 	return f->tag == tag ? f : zrtt_flow_find(t, tag);
 }
 
-/* Is @tag a flow of @t whose hosts are known? */
-static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
-{
-	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
-
-	return f && zrtt_own_member(t, f)->tag == f->tag;
-}
-
 /* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
  * NULL; of these rather one that has no packets queued, so that few are lost.
  */
@@ -808,13 +800,42 @@ static inline u32 zrtt_young_q16(const struct zrtt_sums *sums)
 	return (u32)div64_u64(sums->young_rate << ZRTT_Q16, sums->sum_rate + sums->other_rate);
 }
 
-/* Is it time to update @f? The first time soon, so that it counts. */
+/* Are @epochs as many as lie between updates of @f? The first time few, so that it counts. */
+static inline bool zrtt_flow_due_after(const struct zrtt_table *t, const struct zrtt_flow *f,
+				       u32 epochs)
+{
+	return epochs && (epochs >= t->update_epochs || !f->live);
+}
+
+/* Is it time to update @f? */
 static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 					const struct zrtt_flow *f, u32 epoch)
 {
-	u32 epochs = epoch - f->epoch;
+	return zrtt_flow_due_after(t, f, epoch - f->epoch);
+}
 
-	return epochs && (epochs >= t->update_epochs || !f->live);
+/* Is @tag a flow of @t whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
+{
+	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
+
+	return f && zrtt_own_member(t, f)->tag == f->tag;
+}
+
+/* Are the hosts of @tag, whose hosts are known, to be looked up again, as they may be others by now?
+ * They are when the flow is updated. Packets that are spoofed in its name do not update it: once they
+ * were looked up for, it is not due again for as long.
+ */
+static inline bool zrtt_member_look(const struct zrtt_table *t, u32 tag, u32 epoch)
+{
+	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
+	struct zrtt_member *m = zrtt_own_member(t, f);
+
+	if (!zrtt_flow_update_due(t, f, epoch) ||
+	    !zrtt_flow_due_after(t, f, (u16)(epoch - m->looked)))
+		return false;
+	m->looked = (u16)epoch;
+	return true;
 }
 
 /* The first part of zrtt_flow_update(): all but the sums, which @f is not in. */

@@ -661,13 +661,28 @@ HOST_FRAMES = {
 }
 LARGE_FRAMES = [replace(frame, payload=bytes(1000)) for frame in HOST_FRAMES[4]]
 """A quarter of their bytes is hardly rounded."""
-NAT_FRAMES = [Frame(9000 + n, ends=(bytes([10, 0, 0, n]), bytes([10, 0, 0, 2]))) for n in (1, 3, 4)]
+NAT_HOSTS = (1, 3, 4)
+OUTSIDE, ROUTER = bytes([10, 0, 0, 2]), bytes([10, 9, 0, 1])
+
+
+def _behind(host: int, port: int) -> Frame:
+    """Of a host behind NAT."""
+    return Frame(port, ends=(bytes([10, 0, 0, host]), OUTSIDE))
+
+
+NAT_FRAMES = [_behind(host, 9000 + host) for host in NAT_HOSTS]
+NAT_TWO = [_behind(1, 9001), _behind(3, 9003)]
+NAT_REUSED = [_behind(3, 9001), _behind(3, 9003)]
+NAT_IN = [Frame(9000 + host, ends=(OUTSIDE, ROUTER)) for host in NAT_HOSTS]
 
 DATA = {
     "hosts_v4": [frame.line() for frame in HOST_FRAMES[4]],
     "hosts_large": [frame.line() for frame in LARGE_FRAMES],
     "hosts_v6": [frame.line() for frame in HOST_FRAMES[6]],
     "nat": [frame.line() for frame in NAT_FRAMES],
+    "nat_two": [frame.line() for frame in NAT_TWO],
+    "nat_reused": [frame.line() for frame in NAT_REUSED],
+    "nat_in": [frame.line() for frame in NAT_IN],
     "parameters": PARAMETER_LINES,
     "refused_by_tc": REFUSED_BY_TC,
     "refused_by_kernel": [bad.line() for bad in BAD_ATTRIBUTES] + [UNKNOWN_ATTRIBUTE_LINE],

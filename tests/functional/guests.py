@@ -37,7 +37,7 @@ OUT = HERE.parents[1] / "out" / "functional"
 MODULES = (
     "veth", "dummy", "ifb", "bridge", "8021q", "sch_htb", "sch_prio", "sch_tbf", "sch_netem",
     "sch_fq_codel", "sch_ingress", "cls_matchall", "act_mirred", "act_skbedit",
-    "nft_chain_nat", "nft_masq", "sch_red",
+    "nft_chain_nat", "nft_masq", "nft_nat", "sch_red",
 )  # fmt: skip
 
 TROUBLE = re.compile(

@@ -128,7 +128,8 @@ static void arrive(struct queue *q, const struct zrtt_arrival *pkt, u32 rnd)
 	if (t->groups) {
 		m = zrtt_flow_member(t, f);
 		expect(m->tag == f->tag, "another flow's hosts");
-		expect(!pkt->hosts[0] || m->hosts[0] == pkt->hosts[0], "another host");
+		expect(!pkt->hosts[0] || (m->hosts[0] == pkt->hosts[0] &&
+					  m->hosts[1] == pkt->hosts[1]), "another host");
 		expect(!m->log_due == !m->due, "a due share of nothing");
 		h = zrtt_member_host(&q->vars.hosts, m);
 		expect(!m->hosts[m->end] || h->tag == m->hosts[m->end], "another host's slot");

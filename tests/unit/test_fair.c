@@ -104,6 +104,64 @@ static void flow_leaves_the_host_that_it_had(void **state)
 	free_hosts(&hosts);
 }
 
+/* What is behind an address may change at either end. */
+static void flow_leaves_the_host_at_either_end(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), HOST(2), OCTAVE);
+	struct zrtt_group *source = group_of(&hosts, &m, 0), *dest = group_of(&hosts, &m, 1);
+
+	(void)state;
+	assert_false(meet(&hosts, &m, FLOW(1), HOST(1), HOST(2)));
+	assert_true(meet(&hosts, &m, FLOW(1), HOST(1), HOST(3)));
+	assert_int_equal(m.looked, START);
+	assert_int_equal(source->live + source->counted + dest->live + dest->counted, 0);
+	zrtt_member_join(hosts.groups, &m, OCTAVE);
+	assert_int_equal(source->live, 1);
+	assert_int_equal(dest->live, 0);
+	assert_int_equal(group_of(&hosts, &m, 1)->tag, HOST(3));
+	assert_int_equal(group_of(&hosts, &m, 1)->live, 1);
+	free_hosts(&hosts);
+}
+
+/* How often the hosts of a flow are looked up, if a packet comes in each of so many epochs. */
+static u32 looks(struct zrtt_table *t, u32 begin, u32 epochs, bool spoofed)
+{
+	struct zrtt_flow *f = zrtt_flow_find(t, FLOW(1));
+	u32 i, packet, count = 0;
+
+	for (i = 0; i < epochs; i++) {
+		for (packet = 0; packet < 5; packet++) {
+			count += zrtt_member_look(t, FLOW(1), begin + i);
+			if (!spoofed && zrtt_flow_update_due(t, f, begin + i))
+				zrtt_flow_update(t, f, begin + i);
+		}
+	}
+	return count;
+}
+
+static void hosts_are_looked_up_once_per_update(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_table t;
+
+	(void)state;
+	zrtt_table_init(&t, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
+	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
+	t.update_epochs = 4;
+	meet(&hosts, zrtt_own_member(&t, zrtt_flow_add(&t, FLOW(1), START, 0)), FLOW(1), HOST(1), 0);
+	assert_true(zrtt_member_known(&t, FLOW(1)));
+	/* its first update is soon */
+	assert_int_equal(looks(&t, START, 1, false), 0);
+	assert_int_equal(looks(&t, START + 1, 1, false), 1);
+	assert_int_equal(looks(&t, START + 2, 40, false), 10);
+	/* what is spoofed in its name does not update it */
+	assert_int_equal(looks(&t, START + 42, 40, true), 10);
+	free(t.slots);
+	free(t.members);
+	free_hosts(&hosts);
+}
+
 static void slot_of_another_flow_leaves_nothing_behind(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
@@ -451,6 +509,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(flow_is_new_to_its_hosts_once),
 		cmocka_unit_test(flow_leaves_the_host_that_it_had),
+		cmocka_unit_test(flow_leaves_the_host_at_either_end),
+		cmocka_unit_test(hosts_are_looked_up_once_per_update),
 		cmocka_unit_test(slot_of_another_flow_leaves_nothing_behind),
 		cmocka_unit_test(host_whose_slot_was_taken_is_not_missed),
 		cmocka_unit_test(flow_belongs_to_the_end_with_more_flows),

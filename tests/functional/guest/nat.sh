@@ -23,3 +23,42 @@ behind() {
 }
 behind off fair srchost nonat
 behind on fair srchost nat
+
+# An address and port of r that were one host's become another's, while that has a flow of its own
+# already: both are of one host then.
+ip netns exec r sysctl -qw net.netfilter.nf_conntrack_udp_timeout=2 \
+	net.netfilter.nf_conntrack_udp_timeout_stream=2
+classes() {
+	part "nat.$1"
+	tc -n r class show dev "$2"
+}
+sleep 4
+inject_flows a0 <"$LAB/nat_two"
+classes two r1
+sleep 4
+inject_flows a0 <"$LAB/nat_reused"
+classes reused r1
+
+# What an ifb has, which comes before connection tracking does: it knows of no entry when the first
+# packet of a connection from outside comes, which is one of a host of a.
+ip -n r link set r1 address 02:00:00:00:00:0b
+ip netns exec r nft "add chain nat in { type nat hook prerouting priority -100; }; \
+	add rule nat in iifname r1 udp sport 9001 dnat to 10.0.0.1; \
+	add rule nat in iifname r1 udp sport 9003 dnat to 10.0.0.3; \
+	add rule nat in iifname r1 udp sport 9004 dnat to 10.0.0.4"
+ip -n r link add ifb0 type ifb
+ip -n r link set ifb0 up
+tc -n r qdisc add dev ifb0 root handle 8: zrtt fair dsthost nat
+tc -n r qdisc add dev r1 clsact
+tc -n r filter add dev r1 ingress matchall action mirred egress redirect dev ifb0
+outside() {
+	ip netns exec b "$LAB/frames" send b1 <"$LAB/nat_in"
+}
+outside
+sleep 0.3
+outside
+classes in ifb0
+# nor does it where entries are gone: flows keep their hosts
+sleep 4
+outside
+classes in.again ifb0
