@@ -57,7 +57,10 @@ struct zrtt_ceil_params {
  * @log_part: log2 of what the weights of all its flows would have in common, Q16
  * @others_q8: what other queues of the device have of the ceiling, Q8, below 1
  * @held: P_c is the larger one: the ceiling holds the host, not the link
+ * @epoch_bytes: see struct zrtt_ceil_params, as it was for the last packet that took more than
+ *	zrtt_ceil_add()
  * @empty_ns: when the virtual queue is empty, if nothing joins it
+ * @taken_ns: what the last packet takes of that; 0 = it found the queue full
  * @tick_ns: when the next update of P_c is due
  * @ctl: P_c
  */
@@ -68,7 +71,9 @@ struct zrtt_ceil {
 	s32 log_part;
 	u8 others_q8;
 	bool held;
+	u32 epoch_bytes;
 	u64 empty_ns;
+	u64 taken_ns;
 	u64 tick_ns;
 	struct zrtt_ctl ctl;
 };
@@ -129,8 +134,24 @@ static inline void zrtt_ceil_add(const struct zrtt_ceil_params *params, struct z
 {
 	if (c->empty_ns < now_ns)
 		c->empty_ns = now_ns;
+	c->taken_ns = 0;
 	if (!zrtt_ceil_full(params, c, now_ns))
-		c->empty_ns += zrtt_ceil_cost_ns(params, c, bytes);
+		c->taken_ns = zrtt_ceil_cost_ns(params, c, bytes);
+	c->empty_ns += c->taken_ns;
+}
+
+/* The ceiling may have changed. If it was raised, what is in the virtual queue takes less time, which is
+ * below 2^51 ns. If it was lowered, what takes more would be of less than before: that is forgiven.
+ */
+static inline void zrtt_ceil_rescale(const struct zrtt_ceil_params *params, struct zrtt_ceil *c,
+				     u64 now_ns)
+{
+	u64 wait_ns = zrtt_ceil_wait_ns(c, now_ns);
+
+	if (unlikely(wait_ns && c->epoch_bytes < params->epoch_bytes))
+		c->empty_ns = now_ns + (wait_ns * div_u64((u64)c->epoch_bytes << 12,
+							  params->epoch_bytes) >> 12);
+	c->epoch_bytes = params->epoch_bytes;
 }
 
 /* A packet of the host @tag arrived that counts as @bytes. */
@@ -139,25 +160,26 @@ static inline void zrtt_ceil_join(const struct zrtt_ceil_params *params, struct 
 {
 	if (unlikely(c->tag != tag))
 		*c = (struct zrtt_ceil) { .tag = tag };
+	zrtt_ceil_rescale(params, c, now_ns);
 	if (c->empty_ns < now_ns)
 		zrtt_ctl_forget(&params->ctl, &c->ctl, now_ns - c->empty_ns);
 	zrtt_ceil_add(params, c, bytes, now_ns);
 }
 
-/* It was dropped, and is not sent. */
-static inline void zrtt_ceil_leave(const struct zrtt_ceil_params *params, struct zrtt_ceil *c,
-				   u32 bytes)
+/* The last packet was dropped, and is not sent. */
+static inline void zrtt_ceil_leave(struct zrtt_ceil *c)
 {
-	u64 ns = zrtt_ceil_cost_ns(params, c, bytes);
-
-	c->empty_ns -= ns < c->empty_ns ? ns : c->empty_ns;
+	c->empty_ns -= c->taken_ns;
+	c->taken_ns = 0;
 }
 
-/* Is a packet of bulk that joined it to be dropped? */
+/* Is the last packet, which is of bulk, to be dropped? It is by what was there before it: of what is
+ * left of a low ceiling below mq, a GSO packet by itself may be longer.
+ */
 static inline bool zrtt_ceil_exceeds(const struct zrtt_ceil_params *params,
 				     const struct zrtt_ceil *c, u64 now_ns)
 {
-	return zrtt_ceil_wait_ns(c, now_ns) > params->ctl.target_us * 1000ULL;
+	return zrtt_ceil_wait_ns(c, now_ns) > params->ctl.target_us * 1000ULL + c->taken_ns;
 }
 
 static inline bool zrtt_ceil_tick_due(const struct zrtt_ceil *c, u64 now_ns)

@@ -990,7 +990,7 @@ zrtt_mark_or_drop_below(const struct zrtt_params *params, struct zrtt_vars *vars
 		zrtt_host_dropped(&vars->hosts, zrtt_flow_member(&vars->table, f),
 				  pkt->host_bytes);
 	if (verdict == ZRTT_DROP && ceil)
-		zrtt_ceil_leave(&params->ceil, ceil, pkt->host_bytes);
+		zrtt_ceil_leave(ceil);
 	return verdict;
 }
 

@@ -78,6 +78,7 @@ static void check_packet(struct slot *s, struct draw *d, u64 now_ns)
 	u64 target_ns = s->params.ctl.target_us * 1000ULL;
 	bool stranger = tag != s->ceil.tag, sparse = draw_index(d, 2);
 
+	zrtt_ceil_rescale(&s->params, &s->ceil, now_ns);
 	before_ns = stranger ? 0 : zrtt_ceil_wait_ns(&s->ceil, now_ns);
 	zrtt_ceil_join(&s->params, &s->ceil, tag, bytes, now_ns);
 	expect(s->ceil.tag == tag, "another host's");
@@ -94,7 +95,8 @@ static void check_packet(struct slot *s, struct draw *d, u64 now_ns)
 	if (sparse)
 		return;
 	if (zrtt_ceil_exceeds(&s->params, &s->ceil, now_ns)) {
-		zrtt_ceil_leave(&s->params, &s->ceil, bytes);
+		zrtt_ceil_leave(&s->ceil);
+		expect(zrtt_ceil_wait_ns(&s->ceil, now_ns) == before_ns, "what was dropped takes time");
 		return;
 	}
 	s->count.passed_ns += ns;
@@ -103,6 +105,24 @@ static void check_packet(struct slot *s, struct draw *d, u64 now_ns)
 	else
 		expect(s->count.passed_ns <= now_ns - s->count.since_ns + target_ns +
 		       s->count.longest_ns, "more than the ceiling");
+}
+
+/* The time that is left of the virtual queue does not grow, and shrinks as the ceiling grows. */
+static void check_change(struct slot *s, struct draw *d, u64 now_ns)
+{
+	u64 before_ns = zrtt_ceil_wait_ns(&s->ceil, now_ns), after_ns;
+	double ratio = s->ceil.epoch_bytes;
+
+	s->params = draw_ceil(d);
+	s->count = (struct count) { .since_ns = now_ns };
+	ratio /= s->params.epoch_bytes;
+	zrtt_ceil_rescale(&s->params, &s->ceil, now_ns);
+	after_ns = zrtt_ceil_wait_ns(&s->ceil, now_ns);
+	if (ratio >= 1)
+		expect(after_ns == before_ns, "another wait");
+	else
+		expect(after_ns <= before_ns * ratio + 1 &&
+		       after_ns >= before_ns * (ratio - 1.0 / 4096) - 1, "owes what it did not send");
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);
@@ -116,9 +136,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	while (d.left) {
 		now_ns += draw_gap_ns(&d);
 		if (draw_index(&d, EVENTS) < CHANGES) {
-			s.params = draw_ceil(&d);
-			s.count = (struct count) { .since_ns = now_ns };
-			s.ceil.tag = 0;
+			check_change(&s, &d, now_ns);
 			continue;
 		}
 		check_packet(&s, &d, now_ns);

@@ -151,6 +151,8 @@ BUGS = [
     Bug("lets a virtual queue grow on and on", "ceil", "if (!zrtt_ceil_full(params, c, now_ns))", "if (1)"),
     Bug("lets pass twice what a ceiling does", "ceil", "> params->ctl.target_us * 1000ULL", "> params->ctl.target_us * 2000ULL"),
     Bug("has a host owe for another", "ceil", "*c = (struct zrtt_ceil) { .tag = tag };", "c->tag = tag;"),
+    Bug("gives back what it did not take", "ceil", "\tc->taken_ns = 0;\n\tif", "\tif"),
+    Bug("owes for long at a high ceiling what it sent at a low one", "ceil", "wait_ns && c->epoch_bytes <", "0 && c->epoch_bytes <"),
     Bug("wraps what weights are multiplied by", "ceil", "base_q30 < ~0U ? (u32)base_q30 : ~0U", "(u32)base_q30"),
     Bug("marks at any P_i", "zrtt", "ect && marks ?", "ect ?", "law"),
     Bug("lets a flow overtake its own", "lane", "own && zrtt_flow_queued(t, f)", "own && 0 * zrtt_flow_queued(t, f)"),

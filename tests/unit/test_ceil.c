@@ -42,7 +42,7 @@ static void send_packet(struct sender *s, u32 bytes)
 	if (zrtt_ceil_tick_due(&s->ceil, s->now_ns))
 		zrtt_ceil_tick(&s->params, &s->ceil, 0, 0, s->ceil.others_q8, s->now_ns);
 	if (zrtt_ceil_exceeds(&s->params, &s->ceil, s->now_ns)) {
-		zrtt_ceil_leave(&s->params, &s->ceil, bytes);
+		zrtt_ceil_leave(&s->ceil);
 		s->dropped += bytes;
 	} else {
 		s->passed += bytes;
@@ -165,6 +165,84 @@ static void queues_of_a_device_share_a_ceiling(void **state)
 	s.ceil.others_q8 = 192;
 	send_at(&s, CEIL, 20);
 	assert_near(s.passed / (20.5 * CEIL / 4), 1, 0.01);
+}
+
+/* However long a packet is at what is left of a ceiling, it passes where none is before it: as what
+ * GSO makes of a window does, below mq. Of many the ceiling passes.
+ */
+static void packet_is_not_too_long_by_itself(void **state)
+{
+	static const u64 ceils[] = { CEIL, 20000 };
+	struct sender s;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(ceils); i++) {
+		s = new_sender(ceils[i]);
+		s.ceil.tag = HOST(1);
+		s.ceil.others_q8 = i ? 0 : 255;
+		send_packet(&s, 65536);
+		assert_int_equal(s.passed, 65536);
+		send_packet(&s, 65536);
+		assert_int_equal(s.dropped, 65536);
+	}
+	s = new_sender(CEIL);
+	s.ceil.tag = HOST(1);
+	s.ceil.others_q8 = 255;
+	for (i = 0; i < 100000; i++, s.now_ns += 5000000)
+		send_packet(&s, 65536);
+	assert_near(s.passed / (500 * CEIL / 256.0), 1, 0.03);
+}
+
+/* What is dropped has taken nothing, whatever the queue was and has become since it came. */
+static void dropped_packet_takes_nothing(void **state)
+{
+	struct sender s = new_sender(CEIL);
+	u64 before_ns;
+
+	(void)state;
+	zrtt_ceil_join(&s.params, &s.ceil, HOST(1), PACKET, s.now_ns);
+	before_ns = s.ceil.empty_ns;
+	/* others have most of the ceiling by now */
+	zrtt_ceil_join(&s.params, &s.ceil, HOST(1), PACKET, s.now_ns);
+	zrtt_ceil_tick(&s.params, &s.ceil, 0, 0, 250, s.now_ns);
+	zrtt_ceil_leave(&s.ceil);
+	assert_int_equal(s.ceil.empty_ns, before_ns);
+	while (!zrtt_ceil_full(&s.params, &s.ceil, s.now_ns))
+		zrtt_ceil_join(&s.params, &s.ceil, HOST(1), PACKET, s.now_ns);
+	before_ns = s.ceil.empty_ns;
+	zrtt_ceil_join(&s.params, &s.ceil, HOST(1), PACKET, s.now_ns);
+	zrtt_ceil_leave(&s.ceil);
+	assert_int_equal(s.ceil.empty_ns, before_ns);
+}
+
+/* A host has sent above a low ceiling for long, and has a high one now; or the other way round. */
+static void host_has_its_new_ceiling_at_once(void **state)
+{
+	static const u64 low[] = { 1000, 20000, CEIL / 2 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(low); i++) {
+		struct sender s = new_sender(low[i]);
+		u64 wait_ns;
+
+		send_at(&s, 10 * low[i], 60);
+		wait_ns = zrtt_ceil_wait_ns(&s.ceil, s.now_ns);
+		s.params = ceil_of(CEIL);
+		s.passed = s.dropped = 0;
+		send_packet(&s, 1);
+		/* it owes as many bytes */
+		assert_near(zrtt_ceil_wait_ns(&s.ceil, s.now_ns) * 1e-9 * CEIL,
+			    wait_ns * 1e-9 * low[i], 2 + wait_ns * 1e-9 * CEIL / 4096);
+		send_at(&s, 0.9 * CEIL, 2);
+		assert_int_equal(s.dropped, 0);
+		send_at(&s, 2 * CEIL, 30);
+		s.params = ceil_of(low[i]);
+		s.passed = 0;
+		send_at(&s, 2 * CEIL, 20);
+		assert_true(s.passed <= low[i] * 20.5 + 6 * PACKET);
+	}
 }
 
 /* A queue of hosts with a ceiling, in which nothing waits. */
@@ -406,6 +484,9 @@ int main(void)
 		cmocka_unit_test(slow_ceiling_has_room_for_a_window),
 		cmocka_unit_test(new_host_of_a_slot_owes_nothing),
 		cmocka_unit_test(queues_of_a_device_share_a_ceiling),
+		cmocka_unit_test(packet_is_not_too_long_by_itself),
+		cmocka_unit_test(dropped_packet_takes_nothing),
+		cmocka_unit_test(host_has_its_new_ceiling_at_once),
 		cmocka_unit_test(larger_of_the_two_counts),
 		cmocka_unit_test(p_b_is_followed_at_once),
 		cmocka_unit_test(sparse_flows_above_the_ceiling_fill_it),
