@@ -13,12 +13,6 @@
 
 #include "sched.h"
 
-/* A rate per epoch, per second. */
-static u64 zrtt_per_second(u64 per_epoch)
-{
-	return per_epoch * NSEC_PER_SEC >> ZRTT_EPOCH_SHIFT;
-}
-
 static void zrtt_dump_lanes(struct Qdisc *sch, struct tc_zrtt_lane_stats *lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);

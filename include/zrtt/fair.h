@@ -34,6 +34,9 @@
 
 #define ZRTT_FAIR_LOG_LEAST	(1 << ZRTT_Q16)	/* a due share of 2 bytes per epoch */
 
+/* What a host may have sent, log2 of bytes, until it is updated in the next epoch: they have 32 bits. */
+#define ZRTT_FAIR_BYTES_SHIFT	31
+
 #define ZRTT_FAIR_FLOW_SHIFT	6	/* 64 updates of hosts have the mean of what a flow has */
 
 /**
@@ -436,7 +439,8 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 			h->lane = ZRTT_LANE_BULK;
 	}
 	zrtt_host_note(hosts, m, !m->end, epoch);
-	if (!zrtt_flow_update_due(&hosts->table, h, epoch))
+	if (!zrtt_flow_update_due(&hosts->table, h, epoch) &&
+	    !(epochs && h->bytes >> ZRTT_FAIR_BYTES_SHIFT))
 		return;
 	zrtt_table_expire(&hosts->table, epoch, ZRTT_EXPIRE_UPDATE);
 	if (part) {

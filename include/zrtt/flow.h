@@ -131,7 +131,8 @@ enum zrtt_quic_phase {
  * @older: neighbour in the list of live flows
  * @newer: neighbour in the list of live flows
  * @epoch: of its first packet or last update
- * @bytes: arrivals since then that P_i did not drop
+ * @bytes: arrivals since then that P_i did not drop. They wrap at 32 Gbit/s where 7000 flows or more
+ *	are live, as updates are rare there: no due share of so many is near that
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
  * @marks: its packets that were marked or dropped as of the low-latency lane since the last
@@ -284,6 +285,12 @@ static const u32 zrtt_epoch_recip[ZRTT_LIVE_EPOCHS + 1] = {
 	0, 65536, 32768, 21845, 16384, 13107, 10923, 9362,
 	8192, 7282, 6554, 5958, 5461, 5041, 4681, 4369,
 };
+
+/* A rate per epoch, below 2^43, per second. */
+static inline u64 zrtt_per_second(u64 per_epoch)
+{
+	return per_epoch * (1000000000 >> 9) >> (ZRTT_EPOCH_SHIFT - 9);
+}
 
 static inline u32 zrtt_epoch(u64 now_ns)
 {

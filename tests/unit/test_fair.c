@@ -385,6 +385,25 @@ static void new_flow_of_a_host_above_its_due_share_is_marked_more(void **state)
 	free_hosts(&hosts);
 }
 
+/* With thousands of flows a host is updated seldom: what it sends meanwhile may have more than 32 bits. */
+static void fast_host_is_known_to_be_fast(void **state)
+{
+	const u32 rate = 1U << 31;	/* 128 Gbit/s */
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow *h = zrtt_member_host(&hosts, &m), f = {};
+	u32 epoch;
+
+	(void)state;
+	hosts.table.update_epochs = ZRTT_UPDATE_EPOCHS;
+	for (epoch = START + 1; epoch < START + 100; epoch++) {
+		h->bytes += rate;
+		zrtt_host_refresh(&hosts, &m, &f, epoch);
+	}
+	assert_near(h->rate, rate, rate / 100.0);
+	free_hosts(&hosts);
+}
+
 /* Each host's flows have a mean, whatever their number, and that of all is a mean of these. */
 static void one_host_of_many_flows_does_not_lengthen_the_queue(void **state)
 {
@@ -523,6 +542,7 @@ int main(void)
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
 		cmocka_unit_test(due_share_of_a_host_goes_on_between_its_updates),
 		cmocka_unit_test(new_flow_of_a_host_above_its_due_share_is_marked_more),
+		cmocka_unit_test(fast_host_is_known_to_be_fast),
 		cmocka_unit_test(one_host_of_many_flows_does_not_lengthen_the_queue),
 		cmocka_unit_test(flow_below_its_share_counts_if_others_have_no_more_than_twice_as_much),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),

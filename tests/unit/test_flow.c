@@ -19,6 +19,17 @@ static struct zrtt_table new_table(u32 flows)
 	return t;
 }
 
+/* Of a host, too, that has the largest weight. */
+static void rate_per_second_does_not_wrap(void **state)
+{
+	static const u64 rates[] = { 0, 1, 1000, 1 << ZRTT_EPOCH_SHIFT, ~0U, 255ULL * ~0U };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rates); i++)
+		assert_near(zrtt_per_second(rates[i]), rates[i] / EPOCH_S, 1);
+}
+
 /* As the qdisc does it; @from is to be kept until the flows are moved. */
 static void begin_resize(struct zrtt_table *t, struct zrtt_table *from, u32 flows)
 {
@@ -1147,6 +1158,7 @@ static void lookup_stays_in_two_sets_while_flows_are_moved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rate_per_second_does_not_wrap),
 		cmocka_unit_test(slot_is_one_cache_line),
 		cmocka_unit_test(epochs_last_what_the_comments_say),
 		cmocka_unit_test(new_flow_is_found_again),
