@@ -605,6 +605,13 @@ NAMED_FRAMES = [
 ]
 """TCP and UDP with hints; what has no ports; and a frame with a tag."""
 
+INSIDE = (bytes([192, 168, 1, 2]), bytes([198, 51, 100, 3]))
+TUNNELED_FRAMES = [_v4(ends=INSIDE) for _ in range(3)]
+"""What is sent through tunnels, with the addresses in there."""
+_TUNNELS = [
+    TUNNELED_FRAMES[0].in_ipip(4), TUNNELED_FRAMES[1].in_ipip(6), TUNNELED_FRAMES[2].in_gre(),
+]  # fmt: skip
+
 GSO_SIZE = 1448
 
 
@@ -695,7 +702,7 @@ DATA = {
     "strip_vlan": [case.sent.line() for case in STRIP_CASES if case.device == "a0.5"],
     "ecn": [frame.line() for frame in ECN_FRAMES],
     "tap": [Frame(8000, ecn=ECT0, ip_options=_V4).line()],
-    "named": [frame.line() for frame in NAMED_FRAMES],
+    "named": [frame.line() for frame in NAMED_FRAMES + _TUNNELS],
     "many": [frame.line() for frame in MANY_FRAMES],
     "late": [frame.line() for frame in LATE_FRAMES],
     "queued": [frame.line() for frame in QUEUED_FRAMES],

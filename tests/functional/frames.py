@@ -18,6 +18,7 @@ TCP, UDP, HOP_BY_HOP, ROUTING, FRAGMENT, AH, NO_NEXT_HEADER, DESTINATION = (
     59,
     60,
 )
+IPIP, GRE = 4, 47
 NOT_ECT, ECT1, ECT0, CE = range(4)
 MORE_FRAGMENTS = 0x2000
 IPV4_TYPE, IPV6_TYPE, TCP_KIND, TCP_EXID = 0x9E, 0x1E, 0xFE, 0x5A52
@@ -98,11 +99,20 @@ class Frame:
         """The same with other fields."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
+    def in_ipip(self, version: int) -> Frame:
+        """Its packet, of IPv4, in one of this version (RFC 2003, RFC 2473)."""
+        return Frame(0, version=version, proto=IPIP, payload=self.bytes()[len(ETH) + 2 :])
+
+    def in_gre(self) -> Frame:
+        """Its packet, of IPv4, behind a header of GRE (RFC 2784)."""
+        payload = struct.pack("!HH", 0, V4) + self.bytes()[len(ETH) + 2 :]
+        return Frame(0, proto=GRE, payload=payload)
+
     def _traffic_class(self) -> int:
         return self.dscp << 2 | self.ecn
 
     def _transport(self, pseudo: bytes) -> bytes:
-        if self.fragment & 0x1FFF:
+        if self.fragment & 0x1FFF or self.proto in {IPIP, GRE}:
             return self.payload
         if self.proto == TCP:
             options = self.tcp_options + bytes(-len(self.tcp_options) % 4)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from cases import ESP, HINT, MANY_FRAMES, NAMED_FRAMES
+from cases import ESP, HINT, MANY_FRAMES, NAMED_FRAMES, TUNNELED_FRAMES
 from frames import TCP, UDP
 from guests import Report
 
@@ -64,6 +64,9 @@ SHOWN = {
     ("0us", "none", names(4, ESP, None)),
     ("0us", "none", names(4, UDP, None)),
     ("0us", "none", names(4, UDP, tagged.port)),
+} | {
+    ("0us", "none", f"ipproto-{UDP} 192.168.1.2:{frame.port} > 198.51.100.3:9")
+    for frame in TUNNELED_FRAMES
 }
 
 
