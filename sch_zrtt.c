@@ -337,9 +337,9 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->names_or_strip = q->params.names || q->params.strip;
 	q->asks_more = zrtt_asks_more(q);
 	q->looks_closer = q->asks_more || q->vars.table.members;
-	q->link = q->params.shaper;
-	zrtt_derive_line(sch);
 	zrtt_peers_tell(q);
+	zrtt_derive_link(q);
+	zrtt_derive_line(sch);
 }
 
 /* Live: packets stay queued, and what was learnt is carried over. */

@@ -19,6 +19,7 @@ static void zrtt_change_shaper(struct zrtt_sched_data *q,
 			       const struct zrtt_shaper_params *to)
 {
 	zrtt_shaper_change(&q->shaper, &q->link, to, ktime_get_ns());
+	q->link = *to;
 	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
 

@@ -83,8 +83,27 @@ static void zrtt_peers_tell(struct zrtt_sched_data *q)
 	if (!together->shared)
 		return;
 	spin_lock_bh(&together->shared->lock);
-	together->peer.rate = zrtt_has_peers(q) ? q->params.shaper.rate : 0;
+	together->peer.rate = q->params.shaper.rate;
+	if (!zrtt_has_peers(q))
+		zrtt_peer_mute(&together->peer);
 	spin_unlock_bh(&together->shared->lock);
+	/* nor is it to say anything more before its next tick */
+	if (together->on && !zrtt_has_peers(q)) {
+		together->on = false;
+		zrtt_change_shaper(q, &q->params.shaper);
+	}
+}
+
+/* The link as the user says it is. Of its rate, the queue's part stays until it asks again. */
+static void zrtt_derive_link(struct zrtt_sched_data *q)
+{
+	u64 part = q->link.rate;
+
+	q->link = q->params.shaper;
+	if (!q->together.on)
+		return;
+	q->link.rate = part;
+	zrtt_shaper_derive(&q->link);
 }
 
 /* Room for the hosts of the queue with most slots. Without memory each is one per queue. */
@@ -230,13 +249,13 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 now_ns)
 {
 	struct zrtt_together *together = &q->together;
-	u64 sent = min_t(u64, together->sent_bytes, ZRTT_SHAPER_BYTES_MAX);
 	u64 rate;
 
 	if (!spin_trylock(&together->shared->lock))
 		return;
 	together->peer.rate = q->params.shaper.rate;
-	rate = zrtt_peer_split(&together->shared->device, &together->peer, sent, now_ns);
+	rate = zrtt_peer_split(&together->shared->device, &together->peer, together->sent_bytes,
+			       now_ns);
 	zrtt_split_take(&q->shaper, &q->link, rate, now_ns);
 	together->peer.active_until_ns = zrtt_split_until_ns(&q->shaper, &q->link, bytes,
 							     now_ns);

@@ -74,6 +74,7 @@
  */
 #define ZRTT_L4S_SHARE		9
 #define ZRTT_L4S_CREDIT_MAX	16384
+#define ZRTT_L4S_CREDIT_MIN	(-ZRTT_L4S_SHARE * 65536)	/* after one GSO packet of bulk */
 
 /**
  * struct zrtt_l4s - state of the low-latency lane
@@ -135,18 +136,28 @@ static inline u32 zrtt_l4s_base(const struct zrtt_ctl *ctl, u32 native_q30)
 	return coupled_q30 > native_q30 ? coupled_q30 : native_q30;
 }
 
+/* Sparse and bulk are owed @bytes more. Bulk also leaves without credit, where it is older than
+ * thin packets that had more than their part: the lane is not to be first for seconds after.
+ */
+static inline void zrtt_l4s_owe(struct zrtt_l4s *l, s64 bytes)
+{
+	s64 credit = l->credit + bytes;
+
+	if (credit > ZRTT_L4S_CREDIT_MAX)
+		credit = ZRTT_L4S_CREDIT_MAX;
+	l->credit = credit < ZRTT_L4S_CREDIT_MIN ? ZRTT_L4S_CREDIT_MIN : (s32)credit;
+}
+
 /* A packet of @bytes left the lane while sparse or bulk waited. */
 static inline void zrtt_l4s_left(struct zrtt_l4s *l, u32 bytes)
 {
-	l->credit += bytes;
-	if (l->credit > ZRTT_L4S_CREDIT_MAX)
-		l->credit = ZRTT_L4S_CREDIT_MAX;
+	zrtt_l4s_owe(l, bytes);
 }
 
 /* A packet of @bytes left bulk, or sparse, while the lane waited. */
 static inline void zrtt_l4s_other_left(struct zrtt_l4s *l, u32 bytes, bool sparse)
 {
-	l->credit -= (sparse ? 1 : ZRTT_L4S_SHARE) * bytes;
+	zrtt_l4s_owe(l, -(s64)bytes * (sparse ? 1 : ZRTT_L4S_SHARE));
 }
 
 /* Is @f to grow without marks? */

@@ -67,7 +67,8 @@
 
 #define ZRTT_DUES_FRAC		ZRTT_PART_FRAC
 #define ZRTT_DUES_ONE		(1U << ZRTT_DUES_FRAC)
-#define ZRTT_DUES_MAX		(1U << 24)
+#define ZRTT_DUES_MAX		(1U << 30)	/* of as many flows as a table may have */
+#define ZRTT_DUES_PART_FRAC	26	/* of a part of the sum: times 1.25 Tbit/s it fits 64 bits */
 
 /* Of a queue with a part of a host that is held back: with more, BBR leaves 3 % of the rate
  * unused, with less, CUBIC 2 %.
@@ -142,6 +143,12 @@ static inline void zrtt_peer_leave(struct zrtt_device *d, const struct zrtt_peer
 		at = &(*at)->next;
 	if (*at)
 		*at = peer->next;
+}
+
+/* It goes on alone: the others forget what it said. */
+static inline void zrtt_peer_mute(struct zrtt_peer *peer)
+{
+	*peer = (struct zrtt_peer) { .next = peer->next };
 }
 
 /* As many as the mean can be taken of: who has more is left out. */
@@ -305,7 +312,8 @@ static inline void zrtt_device_look(struct zrtt_device *d, u64 now_ns)
  * zrtt_peer_split() - the part of the rate that a queue has
  * @d: device
  * @peer: the queue, which has something to send
- * @sent: bytes that it sent since it asked last, up to ZRTT_SHAPER_BYTES_MAX
+ * @sent: bytes that it sent since it asked last; those of a second count, or
+ *	ZRTT_SHAPER_BYTES_MAX if that is more
  * @now_ns: clock
  *
  * Its active_until_ns is to follow. Return: bytes per second, ZRTT_SPLIT_RATE_LEAST or more.
@@ -313,15 +321,21 @@ static inline void zrtt_device_look(struct zrtt_device *d, u64 now_ns)
 static inline u64 zrtt_peer_split(struct zrtt_device *d, struct zrtt_peer *peer, u64 sent,
 				  u64 now_ns)
 {
+	u64 most = d->rate > ZRTT_SHAPER_BYTES_MAX ? d->rate : ZRTT_SHAPER_BYTES_MAX;
 	bool woke = !zrtt_peer_active(peer, now_ns);
 	u64 rate;
 
 	if (woke)
 		peer->active_until_ns = now_ns + 1;
+	if (sent > most)
+		sent = most;
 	d->busy_ns += sent * d->cost_q20 >> ZRTT_COST_FRAC;
 	if (woke || now_ns >= d->split_ns)
 		zrtt_device_look(d, now_ns);
-	rate = d->dues_q8 ? div64_u64(d->to_split * peer->dues_q8, d->dues_q8) : d->to_split;
+	rate = d->to_split;
+	if (peer->dues_q8 < d->dues_q8)
+		rate = rate * div64_u64((u64)peer->dues_q8 << ZRTT_DUES_PART_FRAC, d->dues_q8) >>
+		       ZRTT_DUES_PART_FRAC;
 	if (rate > d->rate)
 		rate = d->rate;
 	return rate < ZRTT_SPLIT_RATE_LEAST ? ZRTT_SPLIT_RATE_LEAST : rate;

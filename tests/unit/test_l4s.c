@@ -340,6 +340,30 @@ static void bulk_has_a_tenth_and_sparse_half(void **state)
 	assert_near(part_of_others(true), 0.5, 0.001);
 }
 
+/* What leaves without credit is paid for, but not for longer than a GSO packet of bulk takes,
+ * whatever lengths packets say they have.
+ */
+static void credit_is_bounded(void **state)
+{
+	const u32 lengths[] = { 64, 1514, 65536, 1U << 30, UINT32_MAX };
+	struct zrtt_l4s l = {};
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(lengths); i++) {
+		for (n = 0; n < 2000000; n++)
+			zrtt_l4s_other_left(&l, lengths[i], n & 1);
+		assert_int_equal(l.credit, -9 * 65536);
+		for (n = 0; n < 2000000; n++)
+			zrtt_l4s_left(&l, lengths[i]);
+		assert_int_equal(l.credit, ZRTT_L4S_CREDIT_MAX);
+	}
+	/* such a packet itself has its share */
+	l.credit = 1;
+	zrtt_l4s_other_left(&l, 65535, false);
+	assert_int_equal(l.credit, 1 - 9 * 65535);
+}
+
 /* Queue protection */
 
 /* Updates until a flow of @rate and @rtt_us loses the lane, of at most 1000; it gets so many
@@ -515,6 +539,7 @@ int main(void)
 		cmocka_unit_test(hosts_of_the_lane_alone_learn_from_its_marks),
 		cmocka_unit_test(ce_follows_the_last_ect),
 		cmocka_unit_test(bulk_has_a_tenth_and_sparse_half),
+		cmocka_unit_test(credit_is_bounded),
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
 		cmocka_unit_test(sender_of_few_packets_keeps_the_lane),

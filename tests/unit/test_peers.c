@@ -325,6 +325,9 @@ static void dues_are_those_of_the_flows(void **state)
 			 nine + 5 * ZRTT_DUES_ONE / 2);
 	assert_int_equal(zrtt_peer_dues(nine, 1ULL << 54, 1, ZRTT_DUES_ONE), ZRTT_DUES_MAX);
 	assert_int_equal(zrtt_peer_dues(1ULL << 40, 0, 0, ZRTT_DUES_ONE), ZRTT_DUES_MAX);
+	/* as many flows as a table has */
+	assert_int_equal(zrtt_peer_dues(4194304ULL * ZRTT_DUES_ONE, 0, 0, ZRTT_DUES_ONE),
+			 4194304ULL * ZRTT_DUES_ONE);
 }
 
 /* A queue with a shaper, as the qdisc has it. */
@@ -580,6 +583,89 @@ static void who_does_not_shape_has_no_part(void **state)
 	assert_near(sent_by(q, SHAPED) / (10.0 * RATE), 1, 0.01);
 }
 
+/* Of many flows, and at the highest rate that there is. */
+static void many_flows_have_what_they_are_due(void **state)
+{
+	const u32 dues[] = { 1, 65536, 1048576, 4194304 };
+	const u64 rate = 125000000000ULL;
+	struct zrtt_device d = {};
+	struct shaped q[SHAPED];
+	double sum = 0;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < SHAPED; i++) {
+		shaped_init(&d, &q[i], rate, dues[i]);
+		q[i].peer.active_until_ns = START + S;
+		sum += dues[i];
+	}
+	d.busy_ns = START;
+	for (i = 0; i < SHAPED; i++)
+		assert_near(zrtt_peer_split(&d, &q[i].peer, 0, START) / (rate * dues[i] / sum),
+			    1, i ? 1e-4 : 0.1);
+}
+
+/* What goes in a millisecond at any rate counts, and lead is what follows. */
+static void all_that_is_sent_counts(void **state)
+{
+	const u64 rates[] = { 1000, RATE, 8000000000ULL, 12500000000ULL, 125000000000ULL };
+	u32 r;
+
+	(void)state;
+	for (r = 0; r < ARRAY_LEN(rates); r++) {
+		struct zrtt_device d = {};
+		struct shaped q;
+		u64 now = START, before;
+
+		shaped_init(&d, &q, rates[r], 1);
+		zrtt_peer_split(&d, &q.peer, 0, now);
+		q.peer.active_until_ns = START + S;
+		before = d.busy_ns;
+		/* before the next look, which bounds it */
+		zrtt_peer_split(&d, &q.peer, rates[r] * 16 / 1000, now);
+		assert_near((d.busy_ns - before) / (rates[r] * 16 / 1000 * 1e9 / rates[r]), 1, 1e-3);
+		/* any number fits */
+		before = d.busy_ns;
+		zrtt_peer_split(&d, &q.peer, ~0ULL, now);
+		assert_true((s64)(d.busy_ns - before) >= (s64)S * 999 / 1000);
+	}
+}
+
+/* Who goes on alone leaves no rate, no flows and no sojourn to the others. */
+static void muted_queue_is_forgotten_at_once(void **state)
+{
+	struct zrtt_device d = {};
+	struct shaped q[SHAPED];
+	struct queue waits;
+	u64 now = shaped_start(&d, q, RATE);
+
+	(void)state;
+	queue_init(&waits);
+	zrtt_peer_join(&d, &waits.peer);
+	queue_has(&waits, 7, 1000, 10000);
+	queue_tick(&d, &waits, 40000, now);
+	queue_tick(&d, &waits, 40000, now + PERIOD);
+	waits.peer.rate = RATE / 4;
+	assert_true(d.law.due);
+	zrtt_peer_mute(&waits.peer);
+	q[1].peer.rate = RATE / 2;
+	zrtt_peer_mute(&q[1].peer);
+	q[1].waits = false;
+	now = run_all(&d, q, SHAPED, now, S);
+	sent_by(q, SHAPED);
+	now = run_all(&d, q, SHAPED, now, 10 * S);
+	assert_near(sent_by(q, SHAPED) / (10.0 * RATE), 1, 0.01);
+	/* it is still there, and may come back */
+	assert_ptr_equal(d.peers, &waits.peer);
+	q[1].peer.rate = RATE;
+	q[1].peer.dues_q8 = ZRTT_DUES_ONE;
+	shaped_wait(&q[1], true, now);
+	now = run_all(&d, q, SHAPED, now, S);
+	sent_by(q, SHAPED);
+	run_all(&d, q, SHAPED, now, 10 * S);
+	assert_near(q[1].sent / (10.0 * RATE / 17), 1, 0.05);
+}
+
 /* Anything may come: a part is no more than the whole, and never nothing. */
 static void part_is_within_bounds(void **state)
 {
@@ -600,7 +686,7 @@ static void part_is_within_bounds(void **state)
 			peer->rate = 1000 + (unit_random(&seed) >> unit_between(&seed, 27, 50));
 		if (!unit_between(&seed, 0, 9))
 			peer->dues_q8 = unit_spread(&seed, ZRTT_DUES_ONE, ZRTT_DUES_MAX);
-		rate = zrtt_peer_split(&d, peer, unit_spread(&seed, 0, ZRTT_SHAPER_BYTES_MAX),
+		rate = zrtt_peer_split(&d, peer, unit_random(&seed) >> unit_between(&seed, 0, 63),
 				       now);
 		peer->active_until_ns = now + unit_spread(&seed, 0, UINT32_MAX);
 		for (least = ~0ULL, i = 0; i < QUEUES; i++)
@@ -636,6 +722,9 @@ int main(void)
 		cmocka_unit_test(idle_time_is_not_saved),
 		cmocka_unit_test(least_rate_counts),
 		cmocka_unit_test(who_does_not_shape_has_no_part),
+		cmocka_unit_test(many_flows_have_what_they_are_due),
+		cmocka_unit_test(all_that_is_sent_counts),
+		cmocka_unit_test(muted_queue_is_forgotten_at_once),
 		cmocka_unit_test(part_is_within_bounds),
 	};
 
