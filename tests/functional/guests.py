@@ -157,7 +157,7 @@ class Guest:
             files=files,
             modules=MODULES,
             kmods=[build.kernel_module("sch_zrtt", engine.kernel)],
-            programs=("nft", "nsenter", "unshare"),
+            programs=("ethtool", "nft", "nsenter", "unshare"),
             cpus=self.cpus,
             memory_mb=self.memory_mb,
             virtual_time=self.virtual_time,

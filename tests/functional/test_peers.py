@@ -12,7 +12,11 @@ FRAME_US = 8000
 """At 1 Mbit/s."""
 CLOSE = 0.12
 """The first frame takes no time, and those of the next queue come some ms later."""
-SPENT = {"one": 1, "two": 2, "four": 4, "without_third": 2}
+MODES = ("paper", "mrtt", "prto", "blue")
+SPENT = {
+    "one": 1, "two": 2, "four": 4, "without_third": 2, "changed": 5,
+    **dict.fromkeys(MODES, 2), "replaced": 2, "deleted": 2, "again": 3, "two_left": 2, "one_left": 1, "four_again": 4, "hosts_on_some": 4,
+}  # fmt: skip
 """Queues that have frames: the link is busy as long as with all of them in one."""
 
 
@@ -37,6 +41,13 @@ def test_least_rate_counts(report: Report) -> None:
     assert busy_us(report, "least", 2) == pytest.approx(2 * FRAMES * 2 * FRAME_US, rel=CLOSE)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_rate_counts_again_in_mode_zrtt(report: Report, mode: str) -> None:
+    """250 kbit/s."""
+    spent_us = busy_us(report, f"{mode}_back", 2)
+    assert spent_us == pytest.approx(2 * FRAMES * 4 * FRAME_US, rel=CLOSE)
+
+
 def test_who_is_not_below_mq_has_its_own_rate(report: Report) -> None:
     assert busy_us(report, "below_htb", 2) < 1.5 * FRAMES * FRAME_US
 
@@ -51,7 +62,7 @@ def test_queue_is_marked_for_the_others(report: Report) -> None:
     assert fourth["packets_in"] == fourth["prob"] == 0
 
 
-@pytest.mark.parametrize("part", ["counted", "marked", "end"])
+@pytest.mark.parametrize("part", ["counted", "regrouped", "marked", "end"])
 def test_every_packet_is_accounted_for(report: Report, part: str) -> None:
     for qdisc in report.qdiscs(f"peers.{part}"):
         assert unaccounted(qdisc) == 0
