@@ -37,8 +37,10 @@ def test_rate_is_that_of_all_queues(report: Report, part: str) -> None:
     assert busy_us(report, part, SPENT[part]) == pytest.approx(frames * FRAME_US, rel=CLOSE)
 
 
-def test_least_rate_counts(report: Report) -> None:
-    assert busy_us(report, "least", 2) == pytest.approx(2 * FRAMES * 2 * FRAME_US, rel=CLOSE)
+@pytest.mark.parametrize("part", ["least", "taken_away"])
+def test_least_rate_counts(report: Report, part: str) -> None:
+    """Also that of a queue that the device uses no longer."""
+    assert busy_us(report, part, 2) == pytest.approx(2 * FRAMES * 2 * FRAME_US, rel=CLOSE)
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -170,7 +170,7 @@ BUGS = [
     Bug("lets ECT(1) overtake what is in bulk", "lane", "f->lane == ZRTT_LANE_L4S || !zrtt_flow_queued(t, f)", "f->lane >= ZRTT_LANE_L4S || !zrtt_flow_queued(t, f)"),
     Bug("lets ECT(1) overtake what returns", "lane", "f->lane == ZRTT_LANE_THIN || f->lane == ZRTT_LANE_L4S", "f->lane <= ZRTT_LANE_L4S"),
     Bug("lets ECT(1) overtake what was spoofed", "lane", "if (f->last & ZRTT_LAST_BULK)\n\t\treturn ZRTT_LANE_BULK;\n\tif (f->lane", "if (f->lane"),
-    Bug("forgets what bulk is owed", "lane", "l->credit += bytes;", "l->credit += 0 * bytes;", "l4s"),
+    Bug("forgets what bulk is owed", "lane", "zrtt_l4s_owe(l, bytes);", "zrtt_l4s_owe(l, 0 * bytes);", "l4s"),
     Bug("gives the lane to ECT(0)", "zrtt", "f->ect0 = ecn == ZRTT_ECT_0;", "f->ect0 = 0;"),
     Bug("leaves sparse a tenth beside the lane", "lane", "sparse ? 1 :", "sparse ? 9 :", "l4s"),
     Bug("gives the lane to who lost it", "lane", "l4s &= params->l4s && !f->barred;", "l4s &= params->l4s;", "zrtt"),

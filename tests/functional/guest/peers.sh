@@ -68,14 +68,13 @@ tc -n a qdisc del dev a0 root
 
 # changed: each has its parameters again, and a frame more, five times
 changed() {
-	for limit in 501 502 503 504 505; do
-		for queue in 1 2 3 4; do
+	for queue in 1 2 3 4; do
+		to $queue
+		for limit in 501 502 503 504 505; do
 			tc -n a qdisc change dev a0 parent 1:$queue handle 1$queue: \
 				zrtt bandwidth 1mbit limit $limit
-			to $queue
 			inject a0 1 <"$LAB/load"
 		done
-		sleep 0.03
 	done
 }
 
@@ -134,6 +133,11 @@ timed two_left 1 2
 channels 1
 timed one_left 1
 channels 4
+tc -n a qdisc change dev a0 parent 1:4 handle 14: zrtt bandwidth 500kbit
+channels 2
+timed taken_away 1 2
+channels 4
+tc -n a qdisc change dev a0 parent 1:4 handle 14: zrtt bandwidth 1mbit
 timed four_again 1 2 3 4
 
 # some of one kind, some of another
