@@ -138,6 +138,7 @@ enum zrtt_quic_phase {
  * @marks: its packets that were marked or dropped as of the low-latency lane since the last
  *	look at them, up to 255
  * @updates: where it has not that lane, its updates, up to ZRTT_MATURE_EPOCHS
+ * @hit_at: and the most octaves that @rate had since its last hit, by two
  * @rtt_us: RTT_i in use, 0 = none known
  * @age: epochs since it started, up to ZRTT_LIVE_EPOCHS
  * @strikes: updates in a row in which it did not answer the marks of the low-latency lane
@@ -193,7 +194,8 @@ struct zrtt_flow {
 		};
 		struct {
 			u32 :24;
-			u32 updates:8;
+			u32 updates:4;
+			u32 hit_at:4;
 		};
 	};
 	u32 rtt_us:24;
@@ -339,14 +341,33 @@ static inline u32 zrtt_flow_hit_shift(const struct zrtt_flow *f, u32 due)
 	return due < ZRTT_LARGE_DUE ? ZRTT_HIT_SHIFT : ZRTT_HIT_SHIFT + 1;
 }
 
-/* Is @f held back? In the low-latency lane one that grows is marked now and then, too, by a
+/* The octaves of @rate, by two, which are 0 to 15 */
+static inline u32 zrtt_rate_octaves(u32 rate)
+{
+	return (u32)zrtt_log2(rate) >> (ZRTT_Q16 + 1);
+}
+
+/* A packet of @f is marked, or dropped in place of that. */
+static inline void zrtt_flow_was_hit(struct zrtt_flow *f)
+{
+	f->hit = 1;
+	if (f->l4s)
+		f->marks += f->marks < 255;
+	else
+		f->hit_at = zrtt_rate_octaves(f->rate);
+}
+
+/* Is @f held back? Who sends less than a quarter to a sixteenth of what he did since his last hit has
+ * little to send. In the low-latency lane one that grows is marked now and then, too, by a
  * queue that others made. A look says nothing in its first second.
  */
 static inline bool zrtt_flow_held(const struct zrtt_flow *f)
 {
 	u32 epochs = (f->epoch + f->tag) % ZRTT_L4S_LOOK;
 
-	return f->hit && (likely(!f->l4s) || epochs < ZRTT_MATURE_EPOCHS ||
+	if (likely(!f->l4s))
+		return f->hit && f->hit_at < zrtt_rate_octaves(f->rate) + 2;
+	return f->hit && (epochs < ZRTT_MATURE_EPOCHS ||
 			  zrtt_flow_marked(f, epochs, ZRTT_L4S_HIT_RTTS));
 }
 

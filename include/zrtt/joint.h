@@ -226,7 +226,7 @@ static inline void zrtt_joint_hit(struct zrtt_joint_host *j, struct zrtt_flow *h
 		j->hit = true;
 		j->hit_period = period;
 	} else if (j->hit && j->hit_period == period) {
-		h->hit = 1;
+		zrtt_flow_was_hit(h);
 	}
 }
 

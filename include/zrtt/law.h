@@ -572,13 +572,6 @@ static inline void zrtt_flow_hit(struct zrtt_flow *f, u32 rnd)
 	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
 }
 
-/* A packet of @f is marked, or dropped in place of that. */
-static inline void zrtt_flow_was_hit(struct zrtt_flow *f)
-{
-	f->hit = 1;
-	f->marks += f->l4s && f->marks < 255;
-}
-
 /* Add @chance_q30, ZRTT_SPACE_MAX at most, to the credit of @f, of which no packet may leave for
  * long.
  */

@@ -981,7 +981,7 @@ zrtt_mark_or_drop_below(const struct zrtt_params *params, struct zrtt_vars *vars
 
 	if (zrtt_is_policed(params, vars, f, pkt, now_ns) ||
 	    (ceil && zrtt_ceil_exceeds(&params->ceil, ceil, now_ns)))
-		f->hit = 1;
+		zrtt_flow_was_hit(f);
 	else
 		verdict = zrtt_judge(params, vars, f, ceil, pkt, rnd);
 	if (verdict == ZRTT_DROP)

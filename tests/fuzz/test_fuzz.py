@@ -118,7 +118,7 @@ BUGS = [
     Bug("divides the due share by all", "zrtt", "sums->sum_log_rate, sums->counted)", "sums->sum_log_rate, sums->with_rtt + 1)", "law"),
     Bug("penalises without end", "zrtt", "zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,\n\t\t\t\t\t    ZRTT_PENALTY_MAX)", "f->penalty_q16 + (s32)step_q16", "law"),
     Bug("takes a drop from what an update counted", "zrtt", "f->bytes -= bytes < f->bytes ? bytes : f->bytes;", "f->bytes -= bytes;", "flow"),
-    Bug("forgets a hit at once", "zrtt", "f->hit = 1;", "f->hit = 0;", "law"),
+    Bug("forgets a hit at once", "zrtt", "f->hit = 1;", "f->hit = 0;", "flow"),
     Bug(
         "names ports that are not there",
         "packet",

@@ -572,6 +572,65 @@ static void short_flow_that_lost_its_first_packet_does_not_count(void **state)
 	free(t.slots);
 }
 
+/* A flow that had the due share and was hit sends @bytes per epoch from then on, and is hit again if
+ * @again. Return: whether it counts 9 s later, when a hit is not forgotten yet.
+ */
+static bool counts_after(u32 bytes, bool again)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 128 - START % 128, START, 0);
+	u32 i;
+	bool counts;
+
+	t.due = 84000;
+	f->lane = ZRTT_LANE_BULK;
+	for (i = 1; i < 100; i++) {
+		f->bytes = i < 32 ? t.due : bytes;
+		zrtt_flow_update(&t, f, START + i);
+		if (i == 31 || (i > 31 && again))
+			zrtt_flow_was_hit(f);
+		/* while it has a quarter of the share it counts anyway */
+		assert_true(i < 12 || i >= 40 || f->counts);
+	}
+	counts = f->counts;
+	assert_true(f->hit);
+	check_table(&t);
+	free(t.slots);
+	return counts;
+}
+
+/* Its last hit holds a flow back to a quarter of what it had, not to a sixteenth: that it asks for. */
+static void who_has_little_to_send_does_not_count(void **state)
+{
+	(void)state;
+	assert_true(counts_after(84000 / 4, false));
+	assert_false(counts_after(84000 / 16, false));
+	assert_false(counts_after(20, false));
+	/* who is held back that far is hit there, too */
+	assert_true(counts_after(84000 / 32, true));
+	assert_true(counts_after(20, true));
+}
+
+/* The rate follows a burst that is hit by an epoch. */
+static void burst_is_what_its_hit_is_of(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 128 - START % 128, START, 0);
+	u32 i;
+
+	(void)state;
+	t.due = 84000;
+	f->lane = ZRTT_LANE_BULK;
+	for (i = 1; i < 80; i++) {
+		f->bytes = i == 16 ? 250 * 1514 : 60;
+		if (i == 16)
+			zrtt_flow_was_hit(f);
+		zrtt_flow_update(&t, f, START + i);
+	}
+	assert_true(f->hit && !f->counts);
+	free(t.slots);
+}
+
 /* Who is old enough counts in either lane, however often it changes; marks are no updates. */
 static void change_of_lane_keeps_who_counts(void **state)
 {
@@ -1179,6 +1238,8 @@ int main(void)
 		cmocka_unit_test(short_flows_do_not_move_the_due_share),
 		cmocka_unit_test(share_of_the_due_one_counts_and_so_does_a_hit),
 		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
+		cmocka_unit_test(who_has_little_to_send_does_not_count),
+		cmocka_unit_test(burst_is_what_its_hit_is_of),
 		cmocka_unit_test(change_of_lane_keeps_who_counts),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),
 		cmocka_unit_test(hit_counts_for_up_to_17_s_and_34_where_shares_are_large),
