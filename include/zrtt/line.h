@@ -848,27 +848,40 @@ static inline bool zrtt_line_stands(const struct zrtt_line *line, u32 now_us)
 	return silent_us > ZRTT_LINE_STILL_US && silent_us < ZRTT_LINE_WINDOW_US;
 }
 
+/* Does nobody say what waits on the line? Who had a queue may stand still. */
+static inline bool zrtt_line_blind(const struct zrtt_line *line, u32 now_us)
+{
+	return now_us - line->answered_us >
+	       (line->measured ? ZRTT_LINE_WINDOW_US : ZRTT_LINE_BLIND_US);
+}
+
 /* The rate may be another for what the line loses. Return: whether it is. */
 static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  struct zrtt_loss *loss, u32 bytes, u32 now_us)
 {
+	bool blind = zrtt_line_blind(line, now_us);
 	u64 to;
 
 	if (now_us - line->deep_us > 2 * ZRTT_LINE_WINDOW_US)
 		line->deep = false;
-	if (line->deep || line->rate == params->min) {
+	if (line->deep || (line->rate == params->min && !blind)) {
 		zrtt_loss_forget(loss, bytes, now_us);
 		return false;
 	}
 	/* what waits there is sent again; but one that drops before it has a queue may have lost all */
-	if (line->latest_us > ZRTT_LOSS_WAIT_US ||
+	if ((line->latest_us > ZRTT_LOSS_WAIT_US && !blind) ||
 	    (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss)))
 		loss->waited = true;
-	to = zrtt_loss_update(loss, line->rate, line->rate == params->max && !line->measured, bytes,
-			      now_us);
+	to = zrtt_loss_update(loss, line->rate, line->rate == params->max && !line->measured, blind,
+			      bytes, now_us);
+	/* what it had with a queue is the most, unless that, too, is lost now */
+	if (blind && line->measured && to > line->rate && to > line->measured)
+		to = line->rate;
+	else if (blind && to < line->rate && to < line->measured)
+		line->measured = 0;
 	if (!zrtt_line_set(line, params, to))
 		return false;
-	line->state = ZRTT_LINE_LOSS;
+	line->state = blind ? ZRTT_LINE_BLIND : ZRTT_LINE_LOSS;
 	line->step = ZRTT_LINE_GROW_MIN;
 	line->steps = 0;
 	/* it is below what the line carries */

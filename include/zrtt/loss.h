@@ -89,6 +89,14 @@
 #define ZRTT_LOSS_RETRIES	1
 #define ZRTT_LOSS_RETRY_SHIFT	7
 
+/* Where nobody measures the delay, the rate is raised without a ceiling, too: by 2^-3 in a round with 64
+ * packets. As it takes a full queue to know the line again, it is tried less often, if the line stays
+ * the same by 2^-3: up to 67 s after the loss.
+ */
+#define ZRTT_LOSS_BLIND_SHIFT	3
+#define ZRTT_LOSS_BLIND_BYTES	(64 * ZRTT_LOSS_PACKET)
+#define ZRTT_LOSS_BLIND_RETRIES	3
+
 /**
  * struct zrtt_loss_flow - one direction of a TCP connection
  * @tag: its hash, 0 = none
@@ -142,6 +150,8 @@ struct zrtt_loss_pair {
  * @chain_sent: data that passed since the rate was lowered while it was used ...
  * @chain_lost: ... and what was lost of it
  * @retries: 2^@retries ZRTT_LOSS_RETRY_US pass before a rate above @ceiling is tried
+ * @through: what got through when a rate lost last and nobody measured the delay, bytes per second,
+ *	0 = never
  * @own_q16: what is lost at any rate
  * @own_us: since when that is known
  * @bytes: lost on the line so far
@@ -162,6 +172,7 @@ struct zrtt_loss {
 	u64 chain_sent;
 	u64 chain_lost;
 	u8 retries;
+	u64 through;
 	u32 own_q16;
 	u32 own_us;
 	u64 bytes;
@@ -339,6 +350,12 @@ static inline u32 zrtt_loss_part(u64 lost, u64 data)
 	return lost < data ? (u32)div64_u64(lost << 16, data) : data ? 65536 : 0;
 }
 
+/* @rate without what was lost. */
+static inline u64 zrtt_loss_through(u64 rate, u64 lost, u64 data)
+{
+	return rate - (rate * zrtt_loss_part(lost, data) >> 16);
+}
+
 /* A round begins. */
 static inline void zrtt_loss_round(struct zrtt_loss *loss, u32 bytes, u32 now_us)
 {
@@ -381,6 +398,7 @@ static inline void zrtt_loss_init(struct zrtt_loss *loss, u32 bytes, u32 now_us)
 
 	for (i = 0; i < ZRTT_LOSS_FLOWS; i++)
 		loss->flows[i].tag = 0;
+	loss->through = 0;
 	loss->own_q16 = 0;
 	loss->bytes = 0;
 	zrtt_loss_forget(loss, bytes, now_us);
@@ -461,11 +479,33 @@ static inline u64 zrtt_loss_less(const struct zrtt_loss *loss, u64 rate, u32 par
 	return rate - (rate * part_q16 >> 16);
 }
 
+/* A rate lost of which @through got through, and nobody measures the delay: that is what the line
+ * carries, or more while its queue fills. Return: a rate below it, so that the queue goes.
+ */
+static inline u64 zrtt_loss_blind(struct zrtt_loss *loss, u64 through, u32 now_us)
+{
+	u64 was = loss->through;
+	bool same = through >= was - (was >> ZRTT_LOSS_BLIND_SHIFT) &&
+		    through <= was + (was >> ZRTT_LOSS_BLIND_SHIFT);
+
+	if (!same)
+		loss->retries = 0;
+	else if (loss->retries < ZRTT_LOSS_BLIND_RETRIES &&
+		 now_us - loss->ceiling_us > ZRTT_LOSS_RETRY_US)
+		loss->retries++;
+	loss->through = through;
+	loss->ceiling = through;
+	loss->ceiling_us = now_us;
+	loss->busy_above = true;
+	loss->clean = 0;
+	return through - (through >> (ZRTT_LOSS_BELOW_SHIFT - !!loss->vain));
+}
+
 /* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. Return:
  * the rate from now on.
  */
 static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
-				  u64 sent, bool busy, u32 now_us)
+				  u64 sent, bool busy, bool blind, u32 now_us)
 {
 	u64 below = rate - (rate >> ZRTT_LOSS_BELOW_SHIFT), clean = loss->clean;
 	/* bursts may have been lost, but so much got through */
@@ -476,6 +516,9 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 		zrtt_loss_begin_chain(loss, rate);
 	if (busy && !above && zrtt_loss_in_vain(loss, lost, data))
 		return zrtt_loss_blame_path(loss, now_us);
+	if (busy && blind)
+		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, lost, data),
+				       now_us);
 	zrtt_loss_cap(loss, rate, above, busy, now_us);
 	if (busy && !above)
 		return zrtt_loss_less(loss, rate, zrtt_loss_part(lost, data));
@@ -492,18 +535,21 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 /* The first rate, which nobody measured, lost while @sent were sent per second: what the line carries is
  * near that. At half of it a queue that is there goes, and whose delay is then the path's shows.
  */
-static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u32 bytes, u32 now_us)
+static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u64 lost, u64 data, bool blind,
+				  u32 bytes, u32 now_us)
 {
 	zrtt_loss_forget(loss, bytes, now_us);
-	return sent / 2;
+	return blind ? zrtt_loss_blind(loss, zrtt_loss_through(sent, lost, data), now_us) : sent / 2;
 }
 
-/* Nothing was lost in a round in which the rate was used. Return: the rate from now on. */
-static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, u32 now_us)
+/* Nothing was lost in a round in which the rate was used. @blind: nobody measures the delay, and
+ * enough would have been seen of a loss. Return: the rate from now on.
+ */
+static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, bool blind, u32 now_us)
 {
 	loss->clean = rate;
 	if (!loss->ceiling)
-		return rate;
+		return blind ? rate + (rate >> ZRTT_LOSS_BLIND_SHIFT) : rate;
 	if (rate + (rate >> ZRTT_LOSS_NEAR_SHIFT) < loss->ceiling)
 		return rate + (loss->ceiling - rate) / 2;
 	if (loss->busy_above && now_us - loss->ceiling_us <= ZRTT_LOSS_RETRY_US << loss->retries)
@@ -549,13 +595,14 @@ static inline bool zrtt_loss_settled(struct zrtt_loss *loss, u32 bytes, u32 now_
  * @loss: what the line loses
  * @rate: of the shaper, bytes per second
  * @first: that is the most that is allowed, and nobody measured the line
+ * @blind: nobody measures its delay
  * @bytes: on the line so far, low bits
  * @now_us: clock, wraps
  *
  * Return: what the rate is to be.
  */
-static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first, u32 bytes,
-				   u32 now_us)
+static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first, bool blind,
+				   u32 bytes, u32 now_us)
 {
 	u32 span_us = now_us - loss->round_us;
 	bool busy, loses, soon, over;
@@ -566,6 +613,11 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	if (now_us - loss->own_us > ZRTT_LOSS_OWN_US)
 		loss->own_q16 = 0;
 	data = zrtt_loss_agree(loss, &lost);
+	/* an idle time before the first loss is not to count in what was sent */
+	if (first && !lost && span_us >= ZRTT_LOSS_SOON_US) {
+		zrtt_loss_round(loss, bytes, now_us);
+		return rate;
+	}
 	loses = zrtt_loss_loses(loss, lost, data);
 	over = span_us >= ZRTT_LOSS_ROUND_US &&
 	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US);
@@ -576,12 +628,13 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
 	if (loses) {
-		rate = first && !busy ? zrtt_loss_first(loss, sent, bytes, now_us) :
-			zrtt_loss_lower(loss, rate, lost, data, sent, busy, now_us);
+		rate = first && !busy ?
+			zrtt_loss_first(loss, sent, lost, data, blind, bytes, now_us) :
+			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, now_us);
 		loss->settling = true;
 	} else if (busy) {
 		zrtt_loss_chain(loss, lost, data);
-		rate = zrtt_loss_raise(loss, rate, now_us);
+		rate = zrtt_loss_raise(loss, rate, blind && data >= ZRTT_LOSS_BLIND_BYTES, now_us);
 	}
 	zrtt_loss_round(loss, bytes, now_us);
 	return rate;
