@@ -571,11 +571,12 @@ static inline bool zrtt_loss_loses(const struct zrtt_loss *loss, u64 lost, u64 d
 }
 
 /* Does what is sent again now tell of the present rate? Where data waits for long, for
- * some time, nothing does, and the rate is not to stay low for what was lost before.
+ * some time, nothing does, and the rate is not to stay low for what was lost before. Without a
+ * measure of delay it would stay so: there, a round without a loss counts.
  */
-static inline bool zrtt_loss_settled(struct zrtt_loss *loss, u32 bytes, u32 now_us)
+static inline bool zrtt_loss_settled(struct zrtt_loss *loss, bool blind, u32 bytes, u32 now_us)
 {
-	if (loss->waited) {
+	if (loss->waited && !blind) {
 		if (now_us - loss->ceiling_us > ZRTT_LOSS_ROUND_MAX_US)
 			zrtt_loss_forget(loss, bytes, now_us);
 		else
@@ -608,7 +609,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	bool busy, loses, soon, over;
 	u64 lost, data, sent;
 
-	if (!zrtt_loss_settled(loss, bytes, now_us))
+	if (!zrtt_loss_settled(loss, blind, bytes, now_us))
 		return rate;
 	if (now_us - loss->own_us > ZRTT_LOSS_OWN_US)
 		loss->own_q16 = 0;
@@ -620,19 +621,20 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	}
 	loses = zrtt_loss_loses(loss, lost, data);
 	over = span_us >= ZRTT_LOSS_ROUND_US &&
-	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US);
+	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US ||
+		(blind && !lost && data >= ZRTT_LOSS_BLIND_BYTES));
 	soon = loses && span_us >= ZRTT_LOSS_SOON_US && lost >= ZRTT_LOSS_SOON_BYTES &&
 	       zrtt_loss_part(lost, data) >= ZRTT_LOSS_SOON_Q16;
 	if (!over && !soon)
 		return rate;
 	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
-	if (loses) {
+	if (loses && !loss->waited) {
 		rate = first && !busy ?
 			zrtt_loss_first(loss, sent, lost, data, blind, bytes, now_us) :
 			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, now_us);
 		loss->settling = true;
-	} else if (busy) {
+	} else if (busy && !loses) {
 		zrtt_loss_chain(loss, lost, data);
 		rate = zrtt_loss_raise(loss, rate, blind && data >= ZRTT_LOSS_BLIND_BYTES, now_us);
 	}
