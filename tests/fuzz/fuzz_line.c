@@ -50,7 +50,7 @@ static void check_line(const struct fuzzed *f)
 	expect(line->least <= line->lately, "the least is not the least");
 	expect(f->loss.own_q16 <= ZRTT_LOSS_OWN_MAX_Q16, "a path that may lose as much as it likes");
 	expect(f->loss.vain < ZRTT_LOSS_VAIN, "goes on in vain");
-	expect(f->loss.retries <= ZRTT_LOSS_RETRIES, "waits for longer than it may");
+	expect(f->loss.retries <= ZRTT_LOSS_BLIND_RETRIES, "waits for longer than it may");
 }
 
 /* Data of a flow passes: mostly what is next, or near. */
@@ -186,8 +186,11 @@ static void update(struct fuzzed *f)
 		expect(f->loss.settling || f->loss.clean == before.rate,
 		       "more than was used without a loss");
 	if (changed && !any && f->line.state == ZRTT_LINE_BLIND && f->line.rate > before.rate)
-		expect(f->line.rate <= before.measured || f->line.rate == f->params.min,
-		       "more than was measured, and nobody answers");
+		expect(f->line.rate <= before.measured || f->line.rate == f->params.min ||
+		       f->loss.settling || (!before.measured && f->loss.clean == before.rate),
+		       "more than was measured, or used without a loss, and nobody answers");
+	else if (changed && f->line.state == ZRTT_LINE_BLIND && f->line.rate < before.rate)
+		expect(f->loss.settling, "less without a loss, and nobody answers");
 	else if (changed && !any && f->line.state != ZRTT_LINE_LOSS)
 		expect((before.state == ZRTT_LINE_QUEUE && before.measured) ||
 		       f->line.state == ZRTT_LINE_GROW, "changed without an answer");

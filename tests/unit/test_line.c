@@ -413,6 +413,37 @@ static void test_without_answers_the_rate_stays(void **state)
 	free(w);
 }
 
+/* Where nobody ever answers, a loss says what the line carries, and none that it may carry more. Up to
+ * 67 s after one that is not tried.
+ */
+static void test_without_answers_loss_is_followed(void **state)
+{
+	static const double rooms[] = { 3028, 50000, 500000 };
+	u32 i, hosts;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rooms); i++) {
+		for (hosts = 1; hosts <= 4; hosts += 3) {
+			struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+			w->silent = true;
+			w->room = rooms[i];
+			w->hosts = hosts;
+			run(w, 20 * S);
+			assert_true(used(w, 60 * S) >= 0.9);
+			assert_int_equal(w->line.state, ZRTT_LINE_BLIND);
+			assert_near((double)w->line.rate, 20.0 * MBIT, 4.0 * MBIT);
+			w->rate = 5 * MBIT;
+			run(w, 10 * S);
+			assert_true(used(w, 60 * S) >= 0.9);
+			w->rate = 20 * MBIT;
+			run(w, 90 * S);
+			assert_true(used(w, 20 * S) >= 0.9);
+			free(w);
+		}
+	}
+}
+
 /* A rate at which nobody gets through to answer is not kept: the line had more lately. */
 static void test_without_answers_a_low_rate_rises(void **state)
 {
@@ -1022,6 +1053,48 @@ static void test_first_rate_that_loses_says_nothing(void **state)
 	}
 }
 
+/* UDP and QUIC say nothing of a loss: the rate stays. */
+static void test_without_tcp_the_rate_stays(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.params.min = MBIT / 8;
+	told.line.rate = MBIT;
+	for (i = 0; i < 60 * S / TICK_US; i++) {
+		tick_told(&told);
+		update_told(&told);
+	}
+	assert_int_equal(told.line.state, ZRTT_LINE_BLIND);
+	assert_int_equal(told.line.rate, MBIT);
+}
+
+/* Hardly anything was sent for a part of the round: the mean is not what the line carries. */
+static void test_first_loss_after_a_silence_is_not_a_mean(void **state)
+{
+	u32 idle_us, i;
+
+	(void)state;
+	for (idle_us = 0; idle_us < 4 * S; idle_us += S / 4) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.min = MBIT / 64;
+		for (i = 0; i < (idle_us + S / 2) / TICK_US && told.line.rate == told.params.max; i++) {
+			bool idle = i < idle_us / TICK_US;
+
+			tick_told(&told);
+			told.bytes -= idle ? MBIT * TICK_US / 1000000 - 100 : 0;
+			told.loss.pairs[0].sent += idle ? 0 : 2500;
+			told.loss.pairs[0].lost += i < (idle_us + S / 10) / TICK_US ? 0 : 1200;
+			update_told(&told);
+		}
+		assert_true(told.line.rate >= MBIT / 5 && told.line.rate <= MBIT);
+	}
+}
+
 /* A line with a queue stands still for 2 s, and goes on at its rate. Senders stop after 200 ms, but for
  * packets that they send again on timeouts, and all that they send for 200 ms when they have answers.
  */
@@ -1213,6 +1286,9 @@ int main(void)
 		cmocka_unit_test(test_rate_that_empties_a_queue_ends_with_it),
 		cmocka_unit_test(test_first_rate_that_loses_says_nothing),
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
+		cmocka_unit_test(test_without_answers_loss_is_followed),
+		cmocka_unit_test(test_without_tcp_the_rate_stays),
+		cmocka_unit_test(test_first_loss_after_a_silence_is_not_a_mean),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),
 		cmocka_unit_test(test_hosts_have_one_voice_each),
