@@ -848,11 +848,13 @@ static inline bool zrtt_line_stands(const struct zrtt_line *line, u32 now_us)
 	return silent_us > ZRTT_LINE_STILL_US && silent_us < ZRTT_LINE_WINDOW_US;
 }
 
-/* Does nobody say what waits on the line? Who had a queue may stand still. */
+/* Does nobody say what waits on the line? Where somebody did, it may stand still, or drop what is
+ * timed.
+ */
 static inline bool zrtt_line_blind(const struct zrtt_line *line, u32 now_us)
 {
 	return now_us - line->answered_us >
-	       (line->measured ? ZRTT_LINE_WINDOW_US : ZRTT_LINE_BLIND_US);
+	       (line->hosts || line->measured ? ZRTT_LINE_WINDOW_US : ZRTT_LINE_BLIND_US);
 }
 
 /* The rate may be another for what the line loses. Return: whether it is. */

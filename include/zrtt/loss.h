@@ -615,7 +615,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 		loss->own_q16 = 0;
 	data = zrtt_loss_agree(loss, &lost);
 	/* an idle time before the first loss is not to count in what was sent */
-	if (first && !lost && span_us >= ZRTT_LOSS_SOON_US) {
+	if (first && blind && !lost && span_us >= ZRTT_LOSS_SOON_US) {
 		zrtt_loss_round(loss, bytes, now_us);
 		return rate;
 	}
