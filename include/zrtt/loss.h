@@ -89,9 +89,9 @@
 #define ZRTT_LOSS_RETRIES	1
 #define ZRTT_LOSS_RETRY_SHIFT	7
 
-/* Where nobody measures the delay, the rate is raised without a ceiling, too: by 2^-3 in a round with 64
- * packets. As it takes a full queue to know the line again, it is tried less often, if the line stays
- * the same by 2^-3: up to 67 s after the loss.
+/* Where nobody measures the delay, the rate is raised without a ceiling, too: by 2^-3 in a round
+ * with 64 packets. As it takes a full queue to know the line again, it is tried less often, if the
+ * line stays the same by 2^-3: up to 67 s after the loss.
  */
 #define ZRTT_LOSS_BLIND_SHIFT	3
 #define ZRTT_LOSS_BLIND_BYTES	(64 * ZRTT_LOSS_PACKET)
