@@ -52,7 +52,8 @@
  * the whole due share. And up to a part of the link where that is more, so that voice and
  * games do not wait among hundreds of transfers: each flow may have an eighth of what small
  * packets leave of an eighth of the link. On a slow link that is less than a call: there it
- * may have half of it, up to 160 kbit/s.
+ * may have all of it, up to 160 kbit/s. With half of it, a call of 92 kbit/s left itself too little
+ * of 2.1 Mbit/s.
  */
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
@@ -156,7 +157,7 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	left = left > lanes->thin_bytes ? left - lanes->thin_bytes : 0;
 	part = left >> ZRTT_LANE_SMALL_SHIFT;
 	if (part < ZRTT_LANE_CALL)
-		part = left / 2 < ZRTT_LANE_CALL ? left / 2 : ZRTT_LANE_CALL;
+		part = left < ZRTT_LANE_CALL ? left : ZRTT_LANE_CALL;
 	lanes->small_rate = part > due ? part : due;
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;

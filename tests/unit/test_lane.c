@@ -247,7 +247,7 @@ static void bounds_follow_the_link(void **state)
 		double most = sent[i] < ZRTT_LANE_BYTES_MAX ? (double)sent[i] : 1 << 29;
 		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1 };
 		double left = fmax(floor(most / 8) - 1000, 0);
-		double part = fmax(left / 8, fmin(left / 2, ZRTT_LANE_CALL));
+		double part = fmax(left / 8, fmin(left, ZRTT_LANE_CALL));
 
 		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
