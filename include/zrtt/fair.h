@@ -433,7 +433,7 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 
 	/* who is held by his ceiling is not held by others */
 	if (!zrtt_host_held(hosts, m)) {
-		if (!h->hit && zrtt_flow_held(f))
+		if (zrtt_flow_held(f))
 			zrtt_flow_was_hit(h);
 		/* a host has the lane of its flow that goes last, by which it counts */
 		if (f->lane == ZRTT_LANE_BULK)

@@ -638,12 +638,12 @@ static inline bool zrtt_line_half(struct zrtt_line *line, const struct zrtt_line
 	return zrtt_line_set(line, params, line->measured / 2);
 }
 
-/* The rate and what was measured are less than @from, by 2^-ZRTT_LINE_FLAT_SHIFT. */
+/* The rate and what was measured, if anything, are less than @from, by 2^-ZRTT_LINE_FLAT_SHIFT. */
 static inline bool zrtt_line_fell(const struct zrtt_line *line, u64 from)
 {
 	u64 most = from - (from >> ZRTT_LINE_FLAT_SHIFT);
 
-	return line->measured < most && line->rate < most;
+	return line->measured && line->measured < most && line->rate < most;
 }
 
 /* An excess that was between these hardly changed. */

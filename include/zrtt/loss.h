@@ -459,8 +459,8 @@ static inline void zrtt_loss_cap(struct zrtt_loss *loss, u64 rate, bool above, b
 {
 	if (!above || rate < loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT))
 		loss->retries = 0;
-	else if (loss->retries < ZRTT_LOSS_RETRIES)
-		loss->retries++;
+	else
+		loss->retries = ZRTT_LOSS_RETRIES;
 	loss->ceiling = rate;
 	loss->ceiling_us = now_us;
 	loss->busy_above = busy || above;
@@ -606,7 +606,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 				   u32 bytes, u32 now_us)
 {
 	u32 span_us = now_us - loss->round_us;
-	bool busy, loses, soon, over;
+	bool busy, loses, soon, over, enough;
 	u64 lost, data, sent;
 
 	if (!zrtt_loss_settled(loss, blind, bytes, now_us))
@@ -629,6 +629,10 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 		return rate;
 	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
+	enough = data >= ZRTT_LOSS_BLIND_BYTES;
+	/* of the first rate, which is used a little for a while, a loss says nothing */
+	if (loses && first && blind && !busy && !soon && !enough)
+		loses = false;
 	if (loses && !loss->waited) {
 		rate = first && !busy ?
 			zrtt_loss_first(loss, sent, lost, data, blind, bytes, now_us) :
@@ -636,7 +640,9 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 		loss->settling = true;
 	} else if (busy && !loses) {
 		zrtt_loss_chain(loss, lost, data);
-		rate = zrtt_loss_raise(loss, rate, blind && data >= ZRTT_LOSS_BLIND_BYTES, now_us);
+		/* a low rate has no more in the longest round */
+		enough |= data >= (bytes - loss->round_bytes) / 2;
+		rate = zrtt_loss_raise(loss, rate, blind && enough, now_us);
 	}
 	zrtt_loss_round(loss, bytes, now_us);
 	return rate;

@@ -1071,6 +1071,37 @@ static void test_without_tcp_the_rate_stays(void **state)
 	assert_int_equal(told.line.rate, MBIT);
 }
 
+/* Nor does a loss of the little that was sent at first, and a low rate rises. */
+static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.params.min = 16000;
+	for (i = 0; i < 60 * S / TICK_US; i++) {
+		bool sends = i > 300 && i < 400;
+
+		told.now_us += TICK_US;
+		told.bytes += sends ? 600 : 0;
+		told.loss.pairs[0].sent += sends ? 570 : 0;
+		told.loss.pairs[0].lost += i == 320 ? 2 * ZRTT_LOSS_PACKET : 0;
+		update_told(&told);
+	}
+	assert_int_equal(told.line.rate, told.params.max);
+	told.line.rate = told.params.min;
+	for (; i < 120 * S / TICK_US; i++) {
+		u32 bytes = (u32)(told.line.rate * TICK_US / 1000000);
+
+		told.now_us += TICK_US;
+		told.bytes += bytes;
+		told.loss.pairs[0].sent += bytes * 95 / 100;
+		update_told(&told);
+	}
+	assert_true(told.line.rate > MBIT);
+}
+
 /* Hardly anything was sent for a part of the round: the mean is not what the line carries. */
 static void test_first_loss_after_a_silence_is_not_a_mean(void **state)
 {
@@ -1288,6 +1319,7 @@ int main(void)
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
 		cmocka_unit_test(test_without_answers_loss_is_followed),
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
+		cmocka_unit_test(test_without_answers_little_tcp_does_not_hold_the_rate),
 		cmocka_unit_test(test_first_loss_after_a_silence_is_not_a_mean),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),
