@@ -192,12 +192,12 @@ static inline bool zrtt_l4s_verdict(struct zrtt_l4s *l, const struct zrtt_ctl *c
 			  p_q30 < ZRTT_P_ONE);
 	mark = (base_q30 >= ZRTT_P_ONE || !zrtt_l4s_grows(f, log_due)) &&
 	       zrtt_is_hit(f, p_q30, true, rnd);
-	f->hit |= mark;
-	f->marks += mark && f->marks < 255;
-	if (mark)
+	if (mark) {
+		zrtt_flow_was_hit(f);
 		f->marked_q8 += (255 - f->marked_q8) >> ZRTT_L4S_MARKED_SHIFT;
-	else
+	} else {
 		f->marked_q8 -= f->marked_q8 >> ZRTT_L4S_MARKED_SHIFT;
+	}
 	return mark;
 }
 

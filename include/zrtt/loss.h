@@ -350,10 +350,10 @@ static inline u32 zrtt_loss_part(u64 lost, u64 data)
 	return lost < data ? (u32)div64_u64(lost << 16, data) : data ? 65536 : 0;
 }
 
-/* @rate without what was lost. */
-static inline u64 zrtt_loss_through(u64 rate, u64 lost, u64 data)
+/* @rate without the part that was lost. */
+static inline u64 zrtt_loss_through(u64 rate, u32 part_q16)
 {
-	return rate - (rate * zrtt_loss_part(lost, data) >> 16);
+	return rate - (rate * part_q16 >> 16);
 }
 
 /* A round begins. */
@@ -467,7 +467,7 @@ static inline void zrtt_loss_cap(struct zrtt_loss *loss, u64 rate, bool above, b
 	loss->clean = 0;
 }
 
-/* @rate without the part that was lost, within bounds. */
+/* zrtt_loss_through() within bounds. */
 static inline u64 zrtt_loss_less(const struct zrtt_loss *loss, u64 rate, u32 part_q16)
 {
 	u32 least_q16 = ZRTT_LOSS_LOWER_MIN_Q16 << !!loss->vain;
@@ -476,7 +476,7 @@ static inline u64 zrtt_loss_less(const struct zrtt_loss *loss, u64 rate, u32 par
 		part_q16 = least_q16;
 	if (part_q16 > ZRTT_LOSS_LOWER_MAX_Q16)
 		part_q16 = ZRTT_LOSS_LOWER_MAX_Q16;
-	return rate - (rate * part_q16 >> 16);
+	return zrtt_loss_through(rate, part_q16);
 }
 
 /* A rate lost of which @through got through, and nobody measures the delay: that is what the line
@@ -511,17 +511,18 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	/* bursts may have been lost, but so much got through */
 	u64 to, least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
 	bool above = clean && clean < rate;
+	u32 part_q16 = zrtt_loss_part(lost, data);
 
 	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US)
 		zrtt_loss_begin_chain(loss, rate);
 	if (busy && !above && zrtt_loss_in_vain(loss, lost, data))
 		return zrtt_loss_blame_path(loss, now_us);
 	if (busy && blind)
-		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, lost, data),
+		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, part_q16),
 				       now_us);
 	zrtt_loss_cap(loss, rate, above, busy, now_us);
 	if (busy && !above)
-		return zrtt_loss_less(loss, rate, zrtt_loss_part(lost, data));
+		return zrtt_loss_less(loss, rate, part_q16);
 	if (above) {
 		to = clean < below ? clean : below;
 	} else {
@@ -535,11 +536,11 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 /* The first rate, which nobody measured, lost while @sent were sent per second: what the line carries is
  * near that. At half of it a queue that is there goes, and whose delay is then the path's shows.
  */
-static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u64 lost, u64 data, bool blind,
+static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u32 part_q16, bool blind,
 				  u32 bytes, u32 now_us)
 {
 	zrtt_loss_forget(loss, bytes, now_us);
-	return blind ? zrtt_loss_blind(loss, zrtt_loss_through(sent, lost, data), now_us) : sent / 2;
+	return blind ? zrtt_loss_blind(loss, zrtt_loss_through(sent, part_q16), now_us) : sent / 2;
 }
 
 /* Nothing was lost in a round in which the rate was used. @blind: nobody measures the delay, and
@@ -635,7 +636,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 		loses = false;
 	if (loses && !loss->waited) {
 		rate = first && !busy ?
-			zrtt_loss_first(loss, sent, lost, data, blind, bytes, now_us) :
+			zrtt_loss_first(loss, sent, zrtt_loss_part(lost, data), blind, bytes, now_us) :
 			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, now_us);
 		loss->settling = true;
 	} else if (busy && !loses) {

@@ -4,7 +4,8 @@
  * TCP timestamps, and what the queue must know of ECN, fragments and handshakes.
  *
  * Through two VLAN tags, PPPoE (RFC 2516), six IPv6 extension headers, and one tunnel of IP in IP
- * (RFC 2003, 2473, 4213) or GRE (RFC 2784, 2890). Bytes are given as they lie in memory, numbers are returned in host order.
+ * (RFC 2003, 2473, 4213) or GRE (RFC 2784, 2890). Bytes are given as they lie in memory, numbers are
+ * returned in host order.
  */
 #ifndef _ZRTT_PACKET_H
 #define _ZRTT_PACKET_H
@@ -352,9 +353,7 @@ static inline void zrtt_parse_ports(struct zrtt_packet *p, struct zrtt_bytes *b,
 		zrtt_parse_tcp(p, b, wanted, off);
 }
 
-/* The header at @off in a tunnel. Who reads its packets there knows no hint: who is outside must not
- * change it, either.
- */
+/* The IP header at @off in a tunnel. Hints inside are not looked for: they may not be changed here. */
 static inline void zrtt_parse_inner(struct zrtt_packet *p, struct zrtt_bytes *b,
 				    const struct zrtt_wanted *wanted, u32 off, u8 version)
 {

@@ -871,12 +871,13 @@ static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u3
 				   u32 epoch)
 {
 	u32 hit_shift = zrtt_flow_hit_shift(f, zrtt_flow_due(t, f));
+	u32 octaves = zrtt_rate_octaves(f->rate);
 	s32 log_rate = zrtt_log2(f->rate);
 
 	if (!f->l4s) {
 		f->updates += epochs && f->updates < ZRTT_MATURE_EPOCHS;
-		if (f->hit_at < zrtt_rate_octaves(f->rate))
-			f->hit_at = zrtt_rate_octaves(f->rate);
+		if (f->hit_at < octaves)
+			f->hit_at = octaves;
 	}
 	f->counts = zrtt_flow_counts(t, f);
 	if ((epoch + f->tag) >> hit_shift != (epoch + f->tag - epochs) >> hit_shift)

@@ -23,7 +23,7 @@ MAX_BYTES = 100_000_000
 SIZE_CLASSES_BYTES = (10_000, 100_000)
 """Where completion times are told apart."""
 
-Done = Sequence[tuple[int, float]]
+Times = Sequence[tuple[int, float]]
 """Flows: the size in bytes, and the time it took, or has taken at the end, in seconds."""
 
 
@@ -151,7 +151,7 @@ class Completion:
     max: float
 
     @classmethod
-    def of(cls, done: Done, from_bytes: int = 0, to_bytes: int = MAX_BYTES) -> Completion | None:
+    def of(cls, done: Times, from_bytes: int = 0, to_bytes: int = MAX_BYTES) -> Completion | None:
         """Completion times of the flows of some sizes; None if there are none."""
         times = sorted(seconds for size, seconds in done if from_bytes <= size < to_bytes)
         if not times:
@@ -196,7 +196,7 @@ class ShortFlows:
         return cls(**own)
 
 
-def by_size(done: Done) -> list[Completion]:
+def by_size(done: Times) -> list[Completion]:
     """Of each class of sizes that has any."""
     classes = pairwise((0, *SIZE_CLASSES_BYTES, MAX_BYTES))
     return [made for low, high in classes if (made := Completion.of(done, low, high))]

@@ -26,14 +26,19 @@ static u32 tag_of(const struct zrtt_hash_key *key, const struct frame *f)
 	return zrtt_hash_flow(key, &p, f->bytes);
 }
 
+static void add_ip(struct frame *f, u8 version)
+{
+	if (version == 4)
+		frame_ipv4(f, NULL, 0);
+	else
+		frame_ipv6(f);
+}
+
 static struct frame tcp_frame(u8 version)
 {
 	struct frame f = frame_new();
 
-	if (version == 4)
-		frame_ipv4(&f, NULL, 0);
-	else
-		frame_ipv6(&f);
+	add_ip(&f, version);
 	frame_tcp(&f, NULL, 0);
 	return f;
 }
@@ -75,17 +80,11 @@ static struct frame tunnel_frame(u8 outer, u8 inner, const u8 *gre, u32 len)
 {
 	struct frame f = frame_new();
 
-	if (outer == 4)
-		frame_ipv4(&f, NULL, 0);
-	else
-		frame_ipv6(&f);
+	add_ip(&f, outer);
 	f.bytes[f.next_at] = gre ? ZRTT_PROTO_GRE : inner == 4 ? ZRTT_PROTO_IPV4 : ZRTT_PROTO_IPV6;
 	/* the type, where GRE has it, is written by what comes next; else nowhere */
 	f.next_at = gre ? frame_add(&f, gre, len) + 2 : FRAME_MAX - 2;
-	if (inner == 4)
-		frame_ipv4(&f, NULL, 0);
-	else
-		frame_ipv6(&f);
+	add_ip(&f, inner);
 	frame_tcp(&f, NULL, 0);
 	return f;
 }
@@ -112,7 +111,7 @@ static void check_tunnel(u8 outer, u8 inner, const u8 *gre, u32 len)
 	assert_int_equal(zrtt_packet_version(&p), inner);
 	assert_int_equal(p.proto, ZRTT_PROTO_TCP);
 	assert_int_equal(p.tcp_flags, TCP_ACK_PSH);
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+	for (i = 0; i < ARRAY_LEN(places); i++) {
 		f.bytes[places[i]] ^= 1;
 		assert_int_not_equal(tag_of(&key, &f), tag);
 		f.bytes[places[i]] ^= 1;
