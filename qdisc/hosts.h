@@ -17,7 +17,7 @@
 #define ZRTT_IPV6_WORDS		4
 
 /**
- * struct zrtt_ends - addresses of a packet, as they lie in it
+ * struct zrtt_ends - addresses of a packet, of a tunnel the outer ones, as they lie in it
  * @words: of the source and of the destination
  * @count: words of an address
  */
@@ -38,10 +38,10 @@ static void zrtt_cut_prefix(u32 *words, u32 prefix)
 
 static void zrtt_read_ends(const struct zrtt_dissected *seen, struct zrtt_ends *ends)
 {
-	const u8 *ip = seen->data + zrtt_packet_addresses(&seen->p);
+	const u8 *ip = seen->data + zrtt_packet_hosts(&seen->p);
 	u32 end, i;
 
-	ends->count = zrtt_packet_version(&seen->p) == 4 ? 1 : ZRTT_IPV6_WORDS;
+	ends->count = seen->p.version == 4 ? 1 : ZRTT_IPV6_WORDS;
 	for (end = 0; end < ZRTT_HOST_ENDS; end++)
 		for (i = 0; i < ends->count; i++, ip += sizeof(u32))
 			ends->words[end][i] = zrtt_hash_load(ip);
@@ -95,8 +95,7 @@ static noinline void zrtt_hash_hosts(struct zrtt_sched_data *q, const struct sk_
 		return;
 	}
 	zrtt_read_ends(&q->seen, &ends);
-	/* conntrack knows a tunnel, not what is in it */
-	if (q->params.nat && !q->seen.p.inner_off && !zrtt_undo_nat(skb, &ends) && known)
+	if (q->params.nat && !zrtt_undo_nat(skb, &ends) && known)
 		return;
 	pkt->hosts[0] = zrtt_hash_end_host(q, &ends, fair == ZRTT_FAIR_DSTHOST);
 	if (fair == ZRTT_FAIR_DUALHOST)

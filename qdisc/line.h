@@ -40,7 +40,7 @@ static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q,
 	if (!flow || flow->tag)
 		return flow;
 	/* the host beyond the line is the receiver, or if that is before us, the sender */
-	addr = zrtt_addresses(seen, &len);
+	addr = zrtt_hosts_of(seen, &len);
 	host = jhash(addr + (ahead ? 0 : len), zrtt_owner_bytes(len), q->net->seed);
 	zrtt_loss_begin(&q->hidden.loss, flow, seen->pkt.tag,
 			jhash(addr + (ahead ? len : 0), len, host), host,

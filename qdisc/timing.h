@@ -182,11 +182,17 @@ static spinlock_t *zrtt_net_lock(struct zrtt_net *net, u32 tag)
 	return &net->locks[zrtt_conn_set(tag) % ZRTT_CONN_LOCKS];
 }
 
-/* Addresses of a packet, the source's first, and the bytes of each. */
-static const u8 *zrtt_addresses(const struct zrtt_dissected *seen, u32 *len)
+/* Bytes of an address. */
+static u32 zrtt_address_bytes(u32 version)
 {
-	*len = zrtt_packet_version(&seen->p) == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
-	return seen->data + zrtt_packet_addresses(&seen->p);
+	return version == 4 ? sizeof(struct in_addr) : sizeof(struct in6_addr);
+}
+
+/* Addresses of a packet's hosts, the source's first, and the bytes of each. */
+static const u8 *zrtt_hosts_of(const struct zrtt_dissected *seen, u32 *len)
+{
+	*len = zrtt_address_bytes(seen->p.version);
+	return seen->data + zrtt_packet_hosts(&seen->p);
 }
 
 /* How many bytes of an address of @len say whose it is: a host may have a whole prefix of IPv6. */
@@ -244,7 +250,8 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 
 	/* conntrack knows a tunnel, not what is in it */
 	if (seen->p.inner_off || !zrtt_hash_conntrack(skb, seed, &source, &dest)) {
-		addr = zrtt_addresses(seen, &len);
+		addr = seen->data + zrtt_packet_addresses(&seen->p);
+		len = zrtt_address_bytes(zrtt_packet_version(&seen->p));
 		source = zrtt_hash_end(addr, len, zrtt_hint_get16(port), seed);
 		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);
 	}
@@ -277,7 +284,7 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 	const u8 *addr;
 	u32 pair, len;
 
-	addr = zrtt_addresses(&q->seen, &len);
+	addr = zrtt_hosts_of(&q->seen, &len);
 	echo->answer.host = jhash(addr, zrtt_owner_bytes(len), q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
 	spin_lock(&inbox->lock);

@@ -131,8 +131,8 @@ enum zrtt_quic_phase {
  * @older: neighbour in the list of live flows
  * @newer: neighbour in the list of live flows
  * @epoch: of its first packet or last update
- * @bytes: arrivals since then that P_i did not drop. They wrap at 32 Gbit/s where 7000 flows or more
- *	are live, as updates are rare there: no due share of so many is near that
+ * @bytes: arrivals since then that P_i did not drop. They wrap at 32 Gbit/s, times the weight, where
+ *	7000 flows or more are live, as updates are rare there: no due share of so many is near that
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
  * @marks: its packets that were marked or dropped as of the low-latency lane since the last

@@ -151,17 +151,29 @@ struct zrtt_packet {
 	u32 tsecr;
 };
 
-/* The version of a packet's addresses: those in a tunnel say whose it is. */
+/* The version of the addresses of a packet's flow: in a tunnel, those inside. */
 static inline u32 zrtt_packet_version(const struct zrtt_packet *p)
 {
 	return p->inner_off ? p->inner_version : p->version;
 }
 
-/* Their offset, the source's first; the version is not 0. */
+/* The offset of addresses in an IP header at @ip_off, the source's first; @version is 4 or 6. */
+static inline u32 zrtt_ip_addresses(u32 ip_off, u32 version)
+{
+	return ip_off + (version == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+}
+
+/* That of the flow's. */
 static inline u32 zrtt_packet_addresses(const struct zrtt_packet *p)
 {
-	return (p->inner_off ? p->inner_off : p->ip_off) +
-	       (zrtt_packet_version(p) == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES);
+	return zrtt_ip_addresses(p->inner_off ? p->inner_off : p->ip_off,
+				 zrtt_packet_version(p));
+}
+
+/* That of the hosts': in a tunnel, those outside, as its sender may write inside what it likes. */
+static inline u32 zrtt_packet_hosts(const struct zrtt_packet *p)
+{
+	return zrtt_ip_addresses(p->ip_off, p->version);
 }
 
 /**

@@ -851,7 +851,10 @@ static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *
 		f->acc_q30 = 0;
 		f->strikes = 0;
 		f->looks = 0;
-		f->marks = 0;
+		if (f->l4s)
+			f->marks = 0;
+		else
+			f->updates = 0;
 		f->barred = 0;
 		zrtt_flow_interrupt(f);
 	} else if (epochs) {

@@ -686,6 +686,7 @@ DATA = {
     "hosts_v4": [frame.line() for frame in HOST_FRAMES[4]],
     "hosts_large": [frame.line() for frame in LARGE_FRAMES],
     "hosts_v6": [frame.line() for frame in HOST_FRAMES[6]],
+    "hosts_tunnel": [frame.in_ipip(6).line() for frame in HOST_FRAMES[4]],
     "nat": [frame.line() for frame in NAT_FRAMES],
     "nat_two": [frame.line() for frame in NAT_TWO],
     "nat_reused": [frame.line() for frame in NAT_REUSED],

@@ -80,6 +80,12 @@ def test_prefix_of_ipv6_is_the_host(report: Report, part: str, expected: int) ->
     assert hosts(report, part) == (FLOWS, expected)
 
 
+@pytest.mark.parametrize("part", ["tunnel", "tunnel_nat"])
+def test_flows_in_a_tunnel_are_of_the_host_outside(report: Report, part: str) -> None:
+    """Its sender may write inside what it likes."""
+    assert hosts(report, part) == (FLOWS, 1)
+
+
 def test_mark_is_the_subscriber(report: Report) -> None:
     assert hosts(report, "mark") == (FLOWS, 1)
     assert {flow.host_mark for flow in classes(report, "classes")} == {"0x12"}

@@ -611,6 +611,29 @@ static void who_has_little_to_send_does_not_count(void **state)
 	assert_true(counts_after(20, true));
 }
 
+/* Nor after a silence, in which its past is forgotten, but not its hit. */
+static void who_has_little_after_a_silence_does_not_count(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 128 - START % 128, START, 0);
+	u32 i, silent = ZRTT_LIVE_EPOCHS + 1;
+
+	(void)state;
+	t.due = 84000;
+	f->lane = ZRTT_LANE_BULK;
+	for (i = 1; i < 60; i++) {
+		f->bytes = i < 16 ? t.due : 100;
+		zrtt_flow_update(&t, f, START + i + (i < 16 ? 0 : silent));
+		if (i == 15)
+			zrtt_flow_was_hit(f);
+		assert_true(i < ZRTT_MATURE_EPOCHS || i > 15 || f->counts);
+		assert_false(i > 15 && f->counts);
+	}
+	assert_true(f->hit);
+	check_table(&t);
+	free(t.slots);
+}
+
 /* The rate follows a burst that is hit by an epoch. */
 static void burst_is_what_its_hit_is_of(void **state)
 {
@@ -1239,6 +1262,7 @@ int main(void)
 		cmocka_unit_test(share_of_the_due_one_counts_and_so_does_a_hit),
 		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
 		cmocka_unit_test(who_has_little_to_send_does_not_count),
+		cmocka_unit_test(who_has_little_after_a_silence_does_not_count),
 		cmocka_unit_test(burst_is_what_its_hit_is_of),
 		cmocka_unit_test(change_of_lane_keeps_who_counts),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),

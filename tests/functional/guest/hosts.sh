@@ -25,6 +25,9 @@ for bits in 1 56 63 128; do
 	of prefix$bits hosts_v6 fair srchost prefix6 $bits
 done
 
+of tunnel hosts_tunnel fair srchost
+of tunnel_nat hosts_tunnel fair srchost nat
+
 marked() {
 	tc -n a filter del dev a0 egress
 	tc -n a filter add dev a0 egress matchall action skbedit mark "$1"
