@@ -294,6 +294,16 @@ static __always_inline void zrtt_note_owing(struct zrtt_sched_data *q, struct sk
 		q->owing_until = q->vars.table.lanes[ZRTT_LANE_BULK].in + 1;
 }
 
+/* Did packets wait in all of the epoch that ends? */
+static bool zrtt_stayed_busy(struct Qdisc *sch)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	bool busy = qdisc_qlen(sch) && q->sent.idle_events == q->stats.idle_events;
+
+	q->sent.idle_events = q->stats.idle_events;
+	return busy;
+}
+
 /* Is there a packet behind the lanes of sparse flows? */
 static bool zrtt_others_wait(struct Qdisc *sch)
 {

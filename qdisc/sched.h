@@ -60,6 +60,7 @@ struct zrtt_clock {
  * @pkts: packets dequeued before it
  * @rate: bytes dequeued in the epoch before it
  * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
+ * @idle_events: times the queue had run empty before it
  */
 struct zrtt_departures {
 	u32 epoch;
@@ -67,6 +68,7 @@ struct zrtt_departures {
 	u64 pkts;
 	u64 rate;
 	u32 most;
+	u64 idle_events;
 };
 
 /**

@@ -66,6 +66,12 @@
 #define ZRTT_LANE_LEAD		(16 * 1024)
 #define ZRTT_LANE_LEAD_SHIFT	5
 
+/* New flows may be a flood of one packet each: their small packets have that much in thin, and as
+ * much in bulk. On a slow link it is a share of what that carries.
+ */
+#define ZRTT_LANE_NEW_SHIFT	4
+#define ZRTT_LANE_NEW		757
+
 /* A flow that sends less than a small packet in an epoch, such as pings, does not wait behind ACKs,
  * which on a slow link come in a burst after each full packet: so many packets of such flows may
  * go before thin in an epoch. With no bound many such flows would starve thin.
@@ -88,6 +94,7 @@
  * @small_rate: the same of small packets, if that is more
  * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
+ * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more, bytes
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
@@ -102,6 +109,7 @@ struct zrtt_lanes {
 	u32 small_rate;
 	u32 large_due;
 	u32 lead;
+	u32 new_most;
 	u32 thin_ahead;
 	u32 ahead;
 	u32 ticks;
@@ -136,8 +144,10 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
 		lanes->ticks++;
 	lanes->least = zrtt_lanes_believe(lanes) ? 0 : ZRTT_LANE_RATE;
 	lanes->rate = on ? zrtt_lanes_rate(lanes, due) : 0;
-	if (lanes->lead < ZRTT_LANE_LEAD)
+	if (lanes->lead < ZRTT_LANE_LEAD) {
 		lanes->lead = ZRTT_LANE_LEAD;
+		lanes->new_most = ZRTT_LANE_NEW;
+	}
 }
 
 /**
@@ -153,6 +163,11 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
 	if (lanes->lead < ZRTT_LANE_LEAD)
 		lanes->lead = ZRTT_LANE_LEAD;
+	lanes->new_most = most >> ZRTT_LANE_NEW_SHIFT;
+	if (lanes->new_most > lanes->lead)
+		lanes->new_most = lanes->lead;
+	if (lanes->new_most < ZRTT_LANE_NEW)
+		lanes->new_most = ZRTT_LANE_NEW;
 	left = most >> ZRTT_LANE_SMALL_SHIFT;
 	left = left > lanes->thin_bytes ? left - lanes->thin_bytes : 0;
 	part = left >> ZRTT_LANE_SMALL_SHIFT;
@@ -174,7 +189,7 @@ static inline u32 zrtt_lanes_return_most(const struct zrtt_lanes *lanes)
 /* May @bytes more of new flows do what @used bytes of them did in this epoch? */
 static inline bool zrtt_lanes_allow(const struct zrtt_lanes *lanes, u32 *used, u32 bytes)
 {
-	if (*used > lanes->lead)
+	if (*used > lanes->new_most)
 		return false;
 	*used += bytes;
 	return true;

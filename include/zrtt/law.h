@@ -220,6 +220,18 @@ static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_sums *su
 	law->gain_q16 = zrtt_penalty_gain(p_q30, law->due);
 }
 
+/* The link sent @most bytes in an epoch in which packets waited all the time, 0 = none: no share is
+ * more. Such a one is left behind where the link was faster when flows counted last, or by a flood
+ * that was alone: its rate is what it asked for. All flows would be below it, and nobody marked.
+ */
+static inline void zrtt_law_bound(struct zrtt_law *law, u64 most)
+{
+	if (likely(law->counted) || !most || most >= law->due)
+		return;
+	law->due = (u32)most;
+	law->log_due = zrtt_log2(law->due);
+}
+
 /* Move the mean weight of the packets since the last tick, P_i / P_b, towards 1. Where P_b was 0
  * it is not known.
  */
@@ -431,7 +443,8 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @log_rate: log2 of its rate, Q16
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
+ * share, as all do while nobody is held back: that of flows that were here before says nothing of
+ * those that begin. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
  * @log_first where its host is above its due share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
@@ -449,7 +462,7 @@ static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 		if (zrtt_is_doubtful(params, f))
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
-	if (params->feedback && f->rate && law->log_due)
+	if (params->feedback && f->rate && law->log_due && law->counted)
 		log_weight += (s32)params->feedback *
 			      (log_rate - law->log_due);
 	if (params->tuned)

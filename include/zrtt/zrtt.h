@@ -152,6 +152,7 @@ struct zrtt_params {
  * @tick_ns: when the next tick is due
  * @idle_ns: when the queue ran empty, 0 = it is not empty
  * @delay_q8: smoothed sojourn, microseconds, ZRTT_DELAY_FRAC fraction bits
+ * @link_rate: bytes that left in the last epoch, if packets waited all the time, else 0
  */
 struct zrtt_vars {
 	struct zrtt_ctl ctl;
@@ -164,6 +165,7 @@ struct zrtt_vars {
 	u64 tick_ns;
 	u64 idle_ns;
 	u32 delay_q8;
+	u64 link_rate;
 };
 
 /**
@@ -416,6 +418,8 @@ static inline void zrtt_tick_begin(const struct zrtt_params *params, struct zrtt
 /* The last one: what follows from P_b and the due share. */
 static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_vars *vars)
 {
+	zrtt_law_bound(&vars->law, vars->link_rate);
+	zrtt_law_bound(&vars->hosts.law, vars->link_rate);
 	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
 	vars->table.due = vars->law.due;
 	vars->hosts.table.due = vars->hosts.law.due;

@@ -19,7 +19,7 @@ static struct zrtt_l4s lane_of_link(u64 sent)
 
 static struct zrtt_law law_of_due(u32 due)
 {
-	return (struct zrtt_law) { .due = due, .log_due = (s32)zrtt_log2(due) };
+	return (struct zrtt_law) { .due = due, .log_due = (s32)zrtt_log2(due), .counted = 1 };
 }
 
 /* A flow of the lane, old enough to be judged, that sends @rate. */

@@ -217,7 +217,7 @@ static void burst_does_not_overflow(void **state)
 static void flood_of_new_flows_is_not_thin(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_lanes lanes = new_lanes(DUE, 0);
+	struct zrtt_lanes lanes = new_lanes(DUE, 32 * ZRTT_LANE_LEAD);
 	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
 	u32 packets = 0;
 
@@ -230,6 +230,11 @@ static void flood_of_new_flows_is_not_thin(void **state)
 	assert_int_equal(lane_of(&lanes, &t, live_flow(&t, 8), 64), ZRTT_LANE_THIN);
 	zrtt_lanes_end_epoch(&lanes, DUE, 0);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	/* on a slow link a sixteenth: with the lead, they would have all of 2 Mbit/s */
+	zrtt_lanes_end_epoch(&lanes, DUE, 2 * ZRTT_LANE_LEAD);
+	for (packets = 0; lane_of(&lanes, &t, f, 64) == ZRTT_LANE_THIN; packets++)
+		assert_true(packets < ZRTT_LANE_LEAD);
+	assert_int_equal(packets, ZRTT_LANE_LEAD / 8 / 64 + 1);
 	free(t.slots);
 }
 
@@ -251,6 +256,7 @@ static void bounds_follow_the_link(void **state)
 
 		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
+		assert_near(lanes.new_most, fmin(fmax(most / 16, ZRTT_LANE_NEW), lanes.lead), 1);
 		assert_near(lanes.small_rate, fmax(part, 500), 1);
 		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes, 0);
 	}

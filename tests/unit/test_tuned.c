@@ -184,7 +184,7 @@ static void mean_weight_becomes_1(void **state)
 	const struct zrtt_law_params params = tuned_params();
 	const struct zrtt_flow slow = mature_flow(DUE);
 	const struct zrtt_flow fast = mature_flow(DUE * 4);
-	struct zrtt_law law = { .log_due = zrtt_log2(DUE) };
+	struct zrtt_law law = { .log_due = zrtt_log2(DUE), .counted = 1 };
 	double mean = run_normaliser(&params, &law, SMALL_P, 1);
 
 	(void)state;
@@ -192,7 +192,9 @@ static void mean_weight_becomes_1(void **state)
 	/* at once where nothing was known */
 	assert_near(run_normaliser(&params, &law, SMALL_P, 1), 1, 0.01);
 	/* later 1/512 per tick: 8 s leave 1/e of the logarithm */
-	law = (struct zrtt_law) { .log_due = zrtt_log2(DUE), .norm_ticks = ZRTT_NORM_TICKS };
+	law = (struct zrtt_law) {
+		.log_due = zrtt_log2(DUE), .counted = 1, .norm_ticks = ZRTT_NORM_TICKS,
+	};
 	assert_near(log(run_normaliser(&params, &law, SMALL_P, 512)) / log(mean), exp(-1),
 		    0.01);
 	assert_near(run_normaliser(&params, &law, SMALL_P, 8000), 1, 0.01);
@@ -363,6 +365,45 @@ static void due_share_stays_while_nobody_counts(void **state)
 	assert_int_equal(law.log_due, before.log_due);
 	assert_int_equal(law.due, before.due);
 	assert_int_equal(law.gain_q16, before.gain_q16);
+}
+
+/* Nor is there a share of more than all that a busy link sends, which would mark nobody. */
+static void due_share_is_no_more_than_the_link(void **state)
+{
+	const u32 rates[] = { 50000, 200000 };
+	struct zrtt_law law = {}, before;
+
+	(void)state;
+	zrtt_law_bound(&law, 1000);
+	assert_int_equal(law.log_due, 0);
+	tick_over(&law, rates, ARRAY_LEN(rates), ZRTT_P_ONE / 1000);
+	before = law;
+	/* who counts says what the share is */
+	zrtt_law_bound(&law, 1000);
+	assert_memory_equal(&law, &before, sizeof(law));
+	tick_over(&law, NULL, 0, ZRTT_P_ONE / 10);
+	before = law;
+	zrtt_law_bound(&law, 0);
+	zrtt_law_bound(&law, law.due);
+	zrtt_law_bound(&law, UINT64_MAX);
+	assert_memory_equal(&law, &before, sizeof(law));
+	zrtt_law_bound(&law, 1000);
+	assert_int_equal(law.due, 1000);
+	assert_int_equal(law.log_due, zrtt_log2(1000));
+}
+
+/* The share of flows that are gone is nothing that new ones are compared with. */
+static void rates_say_nothing_while_nobody_counts(void **state)
+{
+	const struct zrtt_law_params params = tuned_params();
+	const struct zrtt_flow slow = mature_flow(DUE), fast = mature_flow(64 * DUE);
+	struct zrtt_law law = { .due = DUE, .log_due = zrtt_log2(DUE) };
+
+	(void)state;
+	assert_int_equal(zrtt_weight(&params, &law, &fast), zrtt_weight(&params, &law, &slow));
+	law.counted = 1;
+	assert_true(weight_value(zrtt_weight(&params, &law, &fast)) >
+		    1000 * weight_value(zrtt_weight(&params, &law, &slow)));
 }
 
 /* P_b for each 4096 bytes of the due share, and 1/16 at most. */
@@ -640,6 +681,8 @@ int main(void)
 		cmocka_unit_test(normaliser_is_bounded_and_slow),
 		cmocka_unit_test(due_share_is_the_geometric_mean),
 		cmocka_unit_test(due_share_stays_while_nobody_counts),
+		cmocka_unit_test(due_share_is_no_more_than_the_link),
+		cmocka_unit_test(rates_say_nothing_while_nobody_counts),
 		cmocka_unit_test(gain_is_a_third_of_the_marks_expected),
 		cmocka_unit_test(penalty_is_the_integral_of_what_is_above_the_due_share),
 		cmocka_unit_test(far_above_a_large_due_share_a_mark_comes_soon),
