@@ -301,6 +301,15 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 	spin_unlock(&inbox->lock);
 }
 
+/* Is the packet in @q->seen spoofed in the name of a flow that is known? */
+static bool zrtt_is_spoofed(const struct zrtt_sched_data *q)
+{
+	const struct zrtt_flow *flow = zrtt_flow_known(&q->vars.table, q->seen.pkt.tag);
+
+	return flow && zrtt_flow_spoofs(flow, zrtt_tcp_seq_high(&q->seen.p, q->seen.data),
+					zrtt_epoch(q->clock.ns));
+}
+
 /* Look up the RTT of @q->seen's connection, and note in its control block if half of
  * another measurement starts with it.
  */
@@ -317,6 +326,8 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	spinlock_t *lock;
 	bool told;
 
+	if (unlikely(zrtt_is_spoofed(q)))
+		return;
 	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
 	lock = zrtt_net_lock(q->net, echo.tag);
 	spin_lock(lock);

@@ -580,34 +580,56 @@ static inline void zrtt_flow_interrupt(struct zrtt_flow *f)
 	}
 }
 
+/* Is it near those of the flow? @seq as it lies in a packet. */
+static inline bool zrtt_flow_near(const struct zrtt_flow *f, u16 seq)
+{
+	u32 span = ZRTT_SEQ_SPAN + (f->rate >> ZRTT_SEQ_RATE_SHIFT);
+	u16 ahead = zrtt_seq_high(seq) - zrtt_seq_high(f->seq);
+
+	if (span > ZRTT_SEQ_SPAN_MAX)
+		span = ZRTT_SEQ_SPAN_MAX;
+	return (u16)(ahead + span) <= 2 * span;
+}
+
+/* A number counts once a packet followed it, and until the flow was silent for 2 s: then
+ * it may be another connection's, or have been spoofed.
+ */
+static inline bool zrtt_flow_anchored(const struct zrtt_flow *f, u32 epoch)
+{
+	return f->seq_known && epoch - f->epoch <= ZRTT_LIVE_EPOCHS;
+}
+
+/**
+ * zrtt_flow_spoofs() - would zrtt_flow_owns() say no?
+ * @f: flow, stays as it is
+ * @seq: high bits of the packet's sequence number as they lie in it
+ * @epoch: now
+ */
+static inline bool zrtt_flow_spoofs(const struct zrtt_flow *f, u16 seq, u32 epoch)
+{
+	return seq != f->seq && !f->syn && zrtt_flow_anchored(f, epoch) &&
+	       !zrtt_flow_near(f, seq);
+}
+
 /**
  * zrtt_flow_owns() - is a packet the flow's, or spoofed in its name?
  * @f: flow
  * @seq: high bits of the packet's sequence number as they lie in it, not those of @f
  * @epoch: now
- *
- * A number counts once a packet followed it, and until the flow was silent for 2 s: then
- * it may be another connection's, or have been spoofed.
  */
 static noinline __maybe_unused bool zrtt_flow_owns(struct zrtt_flow *f, u16 seq, u32 epoch)
 {
-	u32 span = ZRTT_SEQ_SPAN + (f->rate >> ZRTT_SEQ_RATE_SHIFT);
-	u16 ahead;
+	bool near;
 
 	if (f->syn) {
 		if (f->syn != ZRTT_SYN_QUIC && f->age > ZRTT_SYN_EPOCHS_MAX)
 			zrtt_flow_anchor(f, seq, false);
 		return true;
 	}
-	if (span > ZRTT_SEQ_SPAN_MAX)
-		span = ZRTT_SEQ_SPAN_MAX;
-	ahead = zrtt_seq_high(seq) - zrtt_seq_high(f->seq);
-	if ((u16)(ahead + span) <= 2 * span)
-		zrtt_flow_anchor(f, seq, true);
-	else if (f->seq_known && epoch - f->epoch <= ZRTT_LIVE_EPOCHS)
+	near = zrtt_flow_near(f, seq);
+	if (!near && zrtt_flow_anchored(f, epoch))
 		return false;
-	else
-		zrtt_flow_anchor(f, seq, false);
+	zrtt_flow_anchor(f, seq, near);
 	return true;
 }
 

@@ -36,6 +36,11 @@
  */
 #define ZRTT_PROBE_MAX_US	4000000
 
+/* Clocks have ticks of 1 us or longer: what is newer by more was not sent while a probe that is
+ * timed was away.
+ */
+#define ZRTT_PROBE_TICKS	ZRTT_PROBE_MAX_US
+
 /**
  * enum zrtt_probe - what one direction of a connection is at
  * @ZRTT_PROBE_NONE: no TSval is known
@@ -237,7 +242,9 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 	u8 state = conn->probe[back] & ZRTT_PROBE_BITS;
 	u32 gap_us = now_us - half->since_us;
 
-	if (!pkt->ack || state < ZRTT_PROBE_FLYING || zrtt_newer(half->tsval, pkt->tsecr))
+	/* wraps: older is far ahead */
+	if (!pkt->ack || state < ZRTT_PROBE_FLYING ||
+	    pkt->tsecr - half->tsval > ZRTT_PROBE_TICKS)
 		return;
 	if (state == ZRTT_PROBE_LOST) {
 		conn->probe[back] = ZRTT_PROBE_NONE;

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -682,7 +683,32 @@ NAT_TWO = [_behind(1, 9001), _behind(3, 9003)]
 NAT_REUSED = [_behind(3, 9001), _behind(3, 9003)]
 NAT_IN = [Frame(9000 + host, ends=(OUTSIDE, ROUTER)) for host in NAT_HOSTS]
 
+A, B = bytes([10, 0, 0, 1]), bytes([10, 0, 1, 2])
+
+
+def _timed(ends: tuple[bytes, bytes], tsval: int, tsecr: int, seq: int = 1) -> Frame:
+    """Of a connection of two equal ports."""
+    options = bytes([NOP, NOP, 8, 10]) + struct.pack("!II", tsval, tsecr)
+    return Frame(9, proto=TCP, tcp_options=options, seq=seq, ends=ends)
+
+
+def _from_b(frame: Frame) -> str:
+    """Its line, of which b's device is the source."""
+    line = frame.line()
+    return line[12:24] + line[:12] + line[24:]
+
+
+TIMED_OUT = [_timed((A, B), 100, 0), _timed((A, B), 200, 500), _timed((A, B), 300, 600)]
+TIMED_BACK = [_timed((B, A), 500, 100), _timed((B, A), 600, 200)]
+SPOOFED_OUT = [_timed((A, B), tsval, 500, seq=0x5EED << 16) for tsval in (201, 1 << 30)]
+SPOOFED_BACK = [_timed((B, A), 550, tsecr, seq=0x5EED << 16) for tsecr in (200, 1 << 30)]
+"""Of a third party, which sees the timestamps but not the sequence numbers."""
+
 DATA = {
+    "timed_out": [frame.line() for frame in TIMED_OUT],
+    "timed_back": [_from_b(frame) for frame in TIMED_BACK],
+    "spoofed_out": [frame.line() for frame in SPOOFED_OUT],
+    "spoofed_back": [_from_b(frame) for frame in SPOOFED_BACK],
     "hosts_v4": [frame.line() for frame in HOST_FRAMES[4]],
     "hosts_large": [frame.line() for frame in LARGE_FRAMES],
     "hosts_v6": [frame.line() for frame in HOST_FRAMES[6]],

@@ -63,6 +63,7 @@ class Frame:
     extensions: tuple[tuple[int, bytes], ...] = ()
     """IPv6 extension headers: type, and all bytes behind the next-header byte."""
     tcp_options: bytes = b""
+    seq: int = 1
     payload: bytes = b"payload"
     tags: tuple[tuple[int, int], ...] = ()
     """VLAN tags in the frame: TPID and identifier."""
@@ -117,7 +118,7 @@ class Frame:
         if self.proto == TCP:
             options = self.tcp_options + bytes(-len(self.tcp_options) % 4)
             doff = self.doff if self.doff is not None else 5 + len(options) // 4
-            head = struct.pack("!HHIIBBHHH", self.port, 9, 1, 1, doff << 4, 0x10, 512, 0, 0)
+            head = struct.pack("!HHIIBBHHH", self.port, 9, self.seq, 1, doff << 4, 0x10, 512, 0, 0)
             segment, at = head + options + self.payload, 16
         else:
             length = 8 + len(self.payload)

@@ -32,6 +32,14 @@ def test_both_sides_learn_the_rtt(report: Report, network: str, way: str) -> Non
     assert RTT_US <= qdisc["rtt_avg_us"] <= RTT_US + SLACK_US
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_third_party_is_not_timed(report: Report, way: str) -> None:
+    """Whose packets come before the answers, or begin what nobody answers."""
+    qdisc = report.qdisc(f"timestamps.spoofed.{way}")
+    assert qdisc["flows_timestamps"] == 1
+    assert qdisc["rtt_avg_us"] == pytest.approx(50_000, rel=0.1)
+
+
 @pytest.mark.parametrize("network", ["ipv4", "ipv6", "nat", "again"])
 def test_there_was_a_queue_that_does_not_count(report: Report, network: str) -> None:
     qdisc = report.qdisc(f"timestamps.{network}.data")

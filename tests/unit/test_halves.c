@@ -139,6 +139,38 @@ static void echo_of_something_older_does_not_count(void **state)
 	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000, UNIT_US);
 }
 
+/* Who does not see the connection has to guess one of a thousand: not one of two. */
+static void echo_of_what_was_never_sent_does_not_count(void **state)
+{
+	static const u32 guesses[] = { 11 + ZRTT_PROBE_TICKS + 1, 11 + (1U << 30), 11 + (1U << 31) };
+	struct sight s = new_sight();
+	u32 i;
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+	for (i = 0; i < ARRAY_LEN(guesses); i++) {
+		cross(&s, ACKS, 1100, 50, guesses[i], 0);
+		assert_false(s.pkt[ACKS].answers);
+	}
+	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
+	/* the answer still is one */
+	cross(&s, ACKS, 31000, 50, 11, 0);
+	assert_true(s.pkt[ACKS].answers);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000, UNIT_US);
+	/* nor does it say that a receiver has got what was dropped */
+	zrtt_conn_lost(s.set, TAG, DATA, 20, 40000, epoch_of(40000));
+	cross(&s, ACKS, 41000, 51, 20 + (1U << 30), 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
+	cross(&s, ACKS, 42000, 51, 20, 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
+	/* a clock of 1 us */
+	cross(&s, DATA, 50000, 1000000, 0, 0);
+	assert_true(cross(&s, DATA, 51000, 1001000, 0, 0));
+	cross(&s, ACKS, 2051000, 60, 1001000 + 2000000, 0);
+	assert_true(s.pkt[ACKS].answers);
+}
+
 static void probe_that_never_left_is_not_answered(void **state)
 {
 	struct sight s = new_sight();
@@ -487,6 +519,7 @@ int main(void)
 		cmocka_unit_test(own_queues_do_not_count),
 		cmocka_unit_test(only_the_first_packet_of_a_tsval_is_timed),
 		cmocka_unit_test(echo_of_something_older_does_not_count),
+		cmocka_unit_test(echo_of_what_was_never_sent_does_not_count),
 		cmocka_unit_test(probe_that_never_left_is_not_answered),
 		cmocka_unit_test(lost_probe_is_given_up),
 		cmocka_unit_test(clock_that_lags_gives_nothing_up),

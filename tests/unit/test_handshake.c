@@ -225,8 +225,14 @@ static void spoofed_packets_own_nothing(void **state)
 	u32 i, owned = 0;
 
 	(void)state;
-	for (i = 0; i < 100000; i++)
-		owned += zrtt_flow_follows(&f, high((u32)unit_random(&seed)), START);
+	for (i = 0; i < 100000; i++) {
+		u16 seq = high((u32)unit_random(&seed));
+		bool spoofs = zrtt_flow_spoofs(&f, seq, START), owns;
+
+		owns = zrtt_flow_follows(&f, seq, START);
+		assert_int_not_equal(spoofs, owns);
+		owned += owns;
+	}
 	/* 5 of 65536 are near, and move the number by as little */
 	assert_in_range(owned, 1, 40);
 	/* also one that keeps to a number of its own */
@@ -240,6 +246,8 @@ static void a_silent_flow_may_be_another(void **state)
 	u32 later = START + ZRTT_LIVE_EPOCHS + 1;
 
 	(void)state;
+	assert_true(zrtt_flow_spoofs(&f, high(0xdead0000), later - 1));
+	assert_false(zrtt_flow_spoofs(&f, high(0xdead0000), later));
 	assert_false(zrtt_flow_follows(&f, high(0xdead0000), later - 1));
 	assert_true(zrtt_flow_follows(&f, high(0xdead0000), later));
 	/* a spoofed number does not bind before a packet follows it */

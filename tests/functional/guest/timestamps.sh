@@ -52,6 +52,39 @@ attach timestamps
 learnt ipv6
 detach
 
+# line HOST DEV FILE N: sends the Nth line of a file, or all
+line() {
+	sed -n "${4:-1,\$}p" "$LAB/$3" | ip netns exec "$1" "$LAB/frames" send "$2"
+}
+
+# What a third party sends in a connection's name, before each answer to its packets, which come
+# after 40 ms on one side and 10 on the other.
+tc -n a qdisc del dev a0 root
+tc -n b qdisc del dev b0 root
+attach timestamps
+for again in 1 2; do
+	line a a0 timed_out 1
+	line b b0 timed_back 1
+	sleep 0.3
+done
+line a a0 spoofed_out
+line a a0 timed_out 2
+sleep 0.005
+line b b0 spoofed_back
+sleep 0.035
+line b b0 timed_back 2
+sleep 0.005
+line a a0 spoofed_out
+sleep 0.005
+line a a0 timed_out 3
+sleep 0.3
+line a a0 timed_out 3
+line b b0 timed_back 2
+learnt spoofed
+detach
+tc -n a qdisc add dev a0 root netem delay 10ms
+tc -n b qdisc add dev b0 root netem delay 30ms
+
 ip netns exec r nft "add table nat; add chain nat out { type nat hook postrouting \
 	priority srcnat; }; add rule nat out oifname out0 masquerade"
 begin 10.0.1.2
