@@ -12,6 +12,7 @@
 #include <net/sch_generic.h>
 
 #include "sched.h"
+#include "hosts.h"
 #include "timing.h"
 
 /* The head of the queue may leave sooner than the watchdog wakes the device. */
@@ -29,22 +30,23 @@ static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 }
 
 /* What is watched of the packet's flow, NULL if another one has its place. */
-static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q,
+static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q, const struct sk_buff *skb,
 					   const struct zrtt_dissected *seen, bool ahead,
 					   u32 now_us)
 {
 	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, now_us);
-	u32 host, len;
-	const u8 *addr;
+	/* the host beyond the line is the receiver, or if that is before us, the sender */
+	u32 far = !ahead, seed = q->net->seed, bytes;
+	struct zrtt_ends ends;
 
 	if (!flow || flow->tag)
 		return flow;
-	/* the host beyond the line is the receiver, or if that is before us, the sender */
-	addr = zrtt_hosts_of(seen, &len);
-	host = jhash(addr + (ahead ? 0 : len), zrtt_owner_bytes(len), q->net->seed);
-	zrtt_loss_begin(&q->hidden.loss, flow, seen->pkt.tag,
-			jhash(addr + (ahead ? len : 0), len, host), host,
-			zrtt_tcp_seq(&seen->p, seen->data), now_us);
+	zrtt_read_ends(seen, &ends);
+	zrtt_undo_nat(skb, &ends);
+	bytes = ends.count * sizeof(u32);
+	zrtt_loss_begin(flow, seen->pkt.tag, jhash(ends.words[far], zrtt_owner_bytes(bytes), seed),
+			jhash(ends.words[!far], bytes, seed), zrtt_tcp_seq(&seen->p, seen->data),
+			now_us);
 	return flow;
 }
 
@@ -59,7 +61,7 @@ static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb
 
 	if (end <= off)
 		return false;
-	flow = zrtt_loss_of(q, seen, ahead, now_us);
+	flow = zrtt_loss_of(q, skb, seen, ahead, now_us);
 	return flow && zrtt_loss_pass(&q->hidden.loss, flow, zrtt_tcp_seq(&seen->p, seen->data),
 				      end - off, ahead, came_us, now_us);
 }

@@ -19,8 +19,8 @@
 #include <linux/math64.h>
 #include "loss.h"
 
-#define ZRTT_LINE_PAIRS		ZRTT_LOSS_PAIRS	/* of hosts that can be told apart */
-#define ZRTT_LINE_ONE		ZRTT_LOSS_ONE	/* weight of a host */
+#define ZRTT_LINE_PAIRS		16	/* of hosts that can be told apart */
+#define ZRTT_LINE_ONE		720720	/* weight of a host: 1 to 16 pairs divide it */
 #define ZRTT_LINE_MARKS		128	/* of the bytes sent: 1 s of them, or more */
 #define ZRTT_LINE_MARK_US	8000	/* from one to the next, at least */
 

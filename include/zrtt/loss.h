@@ -9,8 +9,9 @@
  * drop need be remembered, and no acknowledgment looked at. Where the line is before this
  * queue, what fills a hole was lost there.
  *
- * A path may lose whatever the rate is. Two things tell: it is one host's, or the part that
- * is lost stays the same when the rate is lowered to what got through.
+ * A path may lose whatever the rate is, and a host may send twice what nobody needs. Two things
+ * tell: it is one host's, of those beyond the line or on this side, or the part that is lost stays
+ * the same when the rate is lowered to what got through.
  */
 #ifndef _ZRTT_LOSS_H
 #define _ZRTT_LOSS_H
@@ -19,14 +20,13 @@
 #include <linux/math64.h>
 
 #define ZRTT_LOSS_FLOWS		256	/* watched at a time, a sample if there are more */
-#define ZRTT_LOSS_PAIRS		16	/* of hosts that can be told apart */
-#define ZRTT_LOSS_ONE		720720	/* weight of a host: 1 to 16 pairs divide it */
+#define ZRTT_LOSS_HOSTS		16	/* of a side that can be told apart */
 #define ZRTT_LOSS_KEEP_US	2000000	/* who is silent for that long makes room */
 
 /* A sequence number that is farther from the last, in bytes, begins anew. */
 #define ZRTT_LOSS_REACH		(1 << 22)
 
-/* A pair counts that sent an eighth of what the largest did, or more. */
+/* A host counts that sent an eighth of what the largest of its side did, or more. */
 #define ZRTT_LOSS_PART		8
 
 #define ZRTT_LOSS_PACKET	1448	/* bytes of data in a packet of MTU 1500 */
@@ -97,6 +97,13 @@
 #define ZRTT_LOSS_BLIND_BYTES	(64 * ZRTT_LOSS_PACKET)
 #define ZRTT_LOSS_BLIND_RETRIES	3
 
+/* Of the line: hosts beyond it, and those on this side. */
+enum zrtt_loss_side {
+	ZRTT_LOSS_FAR,
+	ZRTT_LOSS_NEAR,
+	ZRTT_LOSS_SIDES,
+};
+
 /**
  * struct zrtt_loss_flow - one direction of a TCP connection
  * @tag: its hash, 0 = none
@@ -107,7 +114,7 @@
  * @mark: @next as it was ...
  * @mark_us: ... at this time, which becomes @passed for what comes later
  * @seen_us: when a packet passed last
- * @pair: index of its hosts
+ * @hosts: index of each of its hosts
  */
 struct zrtt_loss_flow {
 	u32 tag;
@@ -118,17 +125,15 @@ struct zrtt_loss_flow {
 	u32 mark;
 	u32 mark_us;
 	u32 seen_us;
-	u32 pair;
+	u8 hosts[ZRTT_LOSS_SIDES];
 };
 
 /**
- * struct zrtt_loss_pair - what passed between two hosts in a round
- * @host: hash of that beyond the line
+ * struct zrtt_loss_host - what passed to or from a host in a round
  * @sent: bytes of data
  * @lost: bytes of these that the line lost
  */
-struct zrtt_loss_pair {
-	u32 host;
+struct zrtt_loss_host {
 	u32 sent;
 	u32 lost;
 };
@@ -136,7 +141,7 @@ struct zrtt_loss_pair {
 /**
  * struct zrtt_loss - what the line loses
  * @flows: who is watched
- * @pairs: what passed in this round
+ * @hosts: what passed in this round, by the hosts of each side
  * @round_us: when the round began ...
  * @round_bytes: ... and what was sent on the line by then
  * @settling: the rate was lowered, nothing counts
@@ -158,7 +163,7 @@ struct zrtt_loss_pair {
  */
 struct zrtt_loss {
 	struct zrtt_loss_flow flows[ZRTT_LOSS_FLOWS];
-	struct zrtt_loss_pair pairs[ZRTT_LOSS_PAIRS];
+	struct zrtt_loss_host hosts[ZRTT_LOSS_SIDES][ZRTT_LOSS_HOSTS];
 	u32 round_us;
 	u32 round_bytes;
 	bool settling;
@@ -199,16 +204,15 @@ static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 
 
 /**
  * zrtt_loss_begin() - a flow is watched from now on
- * @loss: what is watched
  * @flow: what zrtt_loss_flow() returned
  * @tag: the flow's hash
- * @pair: hash of both hosts
- * @host: hash of that beyond the line
+ * @far: hash of the host beyond the line
+ * @near: of that on this side
  * @seq: sequence number of its next byte
  * @now_us: clock, wraps
  */
-static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 tag,
-				   u32 pair, u32 host, u32 seq, u32 now_us)
+static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far, u32 near,
+				   u32 seq, u32 now_us)
 {
 	*flow = (struct zrtt_loss_flow) {
 		.tag = tag,
@@ -218,9 +222,21 @@ static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow
 		.mark = seq,
 		.mark_us = now_us,
 		.seen_us = now_us,
-		.pair = pair % ZRTT_LOSS_PAIRS,
+		.hosts = { far % ZRTT_LOSS_HOSTS, near % ZRTT_LOSS_HOSTS },
 	};
-	loss->pairs[flow->pair].host = host;
+}
+
+/* So much passed, and so much of it was lost before. */
+static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_loss_flow *flow,
+				   u32 sent, u32 lost)
+{
+	u32 side;
+
+	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
+		loss->hosts[side][flow->hosts[side]].sent += sent;
+		loss->hosts[side][flow->hosts[side]].lost += lost;
+	}
+	loss->bytes += lost;
 }
 
 /**
@@ -238,15 +254,14 @@ static inline void zrtt_loss_begin(struct zrtt_loss *loss, struct zrtt_loss_flow
 static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
 				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
 {
-	struct zrtt_loss_pair *pair = &loss->pairs[flow->pair];
 	s32 gap = (s32)(seq - flow->next);
 	u32 again, fills, lost;
 
 	flow->seen_us = now_us;
 	loss->waited |= now_us - came_us > ZRTT_LOSS_WAIT_US;
 	if (gap > ZRTT_LOSS_REACH || gap < -ZRTT_LOSS_REACH || bytes > ZRTT_LOSS_REACH) {
-		zrtt_loss_begin(loss, flow, flow->tag, flow->pair, pair->host, seq + bytes,
-				now_us);
+		zrtt_loss_begin(flow, flow->tag, flow->hosts[ZRTT_LOSS_FAR],
+				flow->hosts[ZRTT_LOSS_NEAR], seq + bytes, now_us);
 		return false;
 	}
 	if ((s32)(came_us - flow->mark_us) >= 0) {
@@ -256,8 +271,8 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	}
 	if (flow->next - flow->first > ZRTT_LOSS_REACH)
 		flow->first = flow->next - ZRTT_LOSS_REACH;
-	pair->sent += bytes;
 	if (gap >= 0) {
+		zrtt_loss_count(loss, flow, bytes, 0);
 		flow->holes += gap;
 		if (flow->holes > ZRTT_LOSS_REACH)
 			flow->holes = ZRTT_LOSS_REACH;
@@ -267,87 +282,83 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	again = bytes < (u32)-gap ? bytes : (u32)-gap;
 	flow->next += bytes - again;
 	/* who is watched from its middle on may fill a hole that was there before */
-	if ((s32)(seq - flow->first) < 0)
+	if ((s32)(seq - flow->first) < 0) {
+		zrtt_loss_count(loss, flow, bytes, 0);
 		return true;
+	}
 	fills = again < flow->holes ? again : flow->holes;
 	flow->holes -= fills;
 	again -= fills;
 	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
-	pair->lost += lost;
-	loss->bytes += lost;
+	zrtt_loss_count(loss, flow, bytes, lost);
 	return again;
-}
-
-/* Whether a pair sent enough to say something, if the largest sent @most. */
-static inline bool zrtt_loss_counts(const struct zrtt_loss_pair *pair, u32 most)
-{
-	return pair->sent && pair->sent >= most / ZRTT_LOSS_PART;
-}
-
-/* @a lost more than @b, as a part of what was sent. */
-static inline bool zrtt_loss_more(const struct zrtt_loss_pair *a, const struct zrtt_loss_pair *b)
-{
-	return (u64)a->lost * b->sent > (u64)b->lost * a->sent;
-}
-
-/* Put the pairs that count in @list, by falling loss. Return: how many. */
-static inline u32 zrtt_loss_list(const struct zrtt_loss *loss, const struct zrtt_loss_pair **list)
-{
-	u32 i, j, most = 0, n = 0;
-
-	for (i = 0; i < ZRTT_LOSS_PAIRS; i++)
-		if (loss->pairs[i].sent > most)
-			most = loss->pairs[i].sent;
-	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
-		const struct zrtt_loss_pair *pair = &loss->pairs[i];
-
-		if (!zrtt_loss_counts(pair, most))
-			continue;
-		for (j = n++; j && zrtt_loss_more(pair, list[j - 1]); j--)
-			list[j] = list[j - 1];
-		list[j] = pair;
-	}
-	return n;
-}
-
-/* Weight of a pair: hosts beyond the line have one voice each. */
-static inline u32 zrtt_loss_weight(const struct zrtt_loss_pair **list, u32 n, u32 host)
-{
-	u32 i, count = 0;
-
-	for (i = 0; i < n; i++)
-		count += list[i]->host == host;
-	return ZRTT_LOSS_ONE / count;
-}
-
-/* What was lost of what was sent, without the quarter that lost most: that may be due to their
- * own paths. Who is alone counts. Return: bytes sent.
- */
-static inline u64 zrtt_loss_agree(const struct zrtt_loss *loss, u64 *lost)
-{
-	const struct zrtt_loss_pair *list[ZRTT_LOSS_PAIRS];
-	u32 i, n = zrtt_loss_list(loss, list);
-	u32 out = 0, total = 0;
-	u64 sent = 0;
-
-	*lost = 0;
-	for (i = 0; i < n; i++)
-		total += zrtt_loss_weight(list, n, list[i]->host);
-	for (i = 0; i < n; i++) {
-		if (i < n - 1 && out < total / 4) {
-			out += zrtt_loss_weight(list, n, list[i]->host);
-			continue;
-		}
-		sent += list[i]->sent;
-		*lost += list[i]->lost;
-	}
-	return sent;
 }
 
 /* A part, 65536 is all. */
 static inline u32 zrtt_loss_part(u64 lost, u64 data)
 {
 	return lost < data ? (u32)div64_u64(lost << 16, data) : data ? 65536 : 0;
+}
+
+/* Whether a host sent enough to say something, if the largest sent @most. */
+static inline bool zrtt_loss_counts(const struct zrtt_loss_host *host, u32 most)
+{
+	return host->sent && host->sent >= most / ZRTT_LOSS_PART;
+}
+
+/* @a lost more than @b, as a part of what was sent. */
+static inline bool zrtt_loss_more(const struct zrtt_loss_host *a, const struct zrtt_loss_host *b)
+{
+	return (u64)a->lost * b->sent > (u64)b->lost * a->sent;
+}
+
+/* Put the @hosts of a side that count in @list, by falling loss. Return: how many. */
+static inline u32 zrtt_loss_list(const struct zrtt_loss_host *hosts,
+				 const struct zrtt_loss_host **list)
+{
+	u32 i, j, most = 0, n = 0;
+
+	for (i = 0; i < ZRTT_LOSS_HOSTS; i++)
+		if (hosts[i].sent > most)
+			most = hosts[i].sent;
+	for (i = 0; i < ZRTT_LOSS_HOSTS; i++) {
+		if (!zrtt_loss_counts(&hosts[i], most))
+			continue;
+		for (j = n++; j && zrtt_loss_more(&hosts[i], list[j - 1]); j--)
+			list[j] = list[j - 1];
+		list[j] = &hosts[i];
+	}
+	return n;
+}
+
+/* What was lost of what was sent, without the quarter of a side's hosts that lost most: that may be
+ * due to their own paths, or to themselves. Who is alone counts. Return: bytes sent.
+ */
+static inline u64 zrtt_loss_agree_of(const struct zrtt_loss_host *hosts, u64 *lost)
+{
+	const struct zrtt_loss_host *list[ZRTT_LOSS_HOSTS];
+	u32 n = zrtt_loss_list(hosts, list), i;
+	u64 sent = 0;
+
+	*lost = 0;
+	for (i = n > 1 ? (n + 3) / 4 : 0; i < n; i++) {
+		sent += list[i]->sent;
+		*lost += list[i]->lost;
+	}
+	return sent;
+}
+
+/* The same of that side which lost less, or if both lost the same, of the one that sent less. */
+static inline u64 zrtt_loss_agree(const struct zrtt_loss *loss, u64 *lost)
+{
+	u64 near_lost, near = zrtt_loss_agree_of(loss->hosts[ZRTT_LOSS_NEAR], &near_lost);
+	u64 far = zrtt_loss_agree_of(loss->hosts[ZRTT_LOSS_FAR], lost);
+	u32 near_q16 = zrtt_loss_part(near_lost, near), far_q16 = zrtt_loss_part(*lost, far);
+
+	if (far_q16 < near_q16 || (far_q16 == near_q16 && far < near))
+		return far;
+	*lost = near_lost;
+	return near;
 }
 
 /* @rate without the part that was lost. */
@@ -359,12 +370,11 @@ static inline u64 zrtt_loss_through(u64 rate, u32 part_q16)
 /* A round begins. */
 static inline void zrtt_loss_round(struct zrtt_loss *loss, u32 bytes, u32 now_us)
 {
-	u32 i;
+	u32 side, i;
 
-	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
-		loss->pairs[i].sent = 0;
-		loss->pairs[i].lost = 0;
-	}
+	for (side = 0; side < ZRTT_LOSS_SIDES; side++)
+		for (i = 0; i < ZRTT_LOSS_HOSTS; i++)
+			loss->hosts[side][i] = (struct zrtt_loss_host) {};
 	loss->waited = false;
 	loss->round_us = now_us;
 	loss->round_bytes = bytes;

@@ -60,7 +60,9 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	struct zrtt_loss_flow *flow = zrtt_loss_flow(&f->loss, tag, f->now_us);
 	u32 bytes = draw_between(d, 1, 65535), came_us = f->now_us;
 	u64 before = f->loss.bytes;
-	struct zrtt_loss_pair was;
+	const struct zrtt_loss_host *at[ZRTT_LOSS_SIDES];
+	struct zrtt_loss_host was[ZRTT_LOSS_SIDES];
+	u32 side;
 	bool passed;
 
 	if (!flow)
@@ -77,17 +79,21 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 		break;
 	}
 	if (!flow->tag)
-		zrtt_loss_begin(&f->loss, flow, tag, draw_index(d, 256), draw_index(d, 4), f->seq[i],
+		zrtt_loss_begin(flow, tag, draw_index(d, 256), draw_index(d, 256), f->seq[i],
 				f->now_us);
-	was = f->loss.pairs[flow->pair];
+	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
+		at[side] = &f->loss.hosts[side][flow->hosts[side]];
+		was[side] = *at[side];
+	}
 	came_us -= draw_between(d, 0, draw_index(d, 8) ? 1000 : 1000000);
 	passed = zrtt_loss_pass(&f->loss, flow, f->seq[i], bytes,
 				f->params.kind == ZRTT_LINE_AHEAD, came_us, f->now_us);
 	f->seq[i] += bytes;
 	expect(f->loss.bytes - before <= bytes, "lost more than passed");
-	expect(f->loss.bytes - before == f->loss.pairs[flow->pair].lost - was.lost,
-	       "lost by nobody");
-	expect(f->loss.pairs[flow->pair].sent - was.sent <= bytes, "sent more than passed");
+	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
+		expect(f->loss.bytes - before == at[side]->lost - was[side].lost, "lost by nobody");
+		expect(at[side]->sent - was[side].sent <= bytes, "sent more than passed");
+	}
 	expect(f->params.kind == ZRTT_LINE_AHEAD || passed || f->loss.bytes == before,
 	       "lost what never passed");
 	expect(flow->holes <= ZRTT_LOSS_REACH, "a hole without an end");
@@ -102,9 +108,9 @@ static void check_loss(const struct fuzzed *f)
 	u64 lost, sent = zrtt_loss_agree(&f->loss, &lost), all_sent = 0, all_lost = 0;
 	u32 i;
 
-	for (i = 0; i < ZRTT_LOSS_PAIRS; i++) {
-		all_sent += f->loss.pairs[i].sent;
-		all_lost += f->loss.pairs[i].lost;
+	for (i = 0; i < ZRTT_LOSS_HOSTS; i++) {
+		all_sent += f->loss.hosts[ZRTT_LOSS_FAR][i].sent;
+		all_lost += f->loss.hosts[ZRTT_LOSS_FAR][i].lost;
 	}
 	expect(sent <= all_sent && lost <= all_lost, "more than all");
 	expect(!sent == !all_sent, "nobody counts");

@@ -205,7 +205,7 @@ BUGS = [
     Bug("loses more than passed", "line", "again = bytes < (u32)-gap ? bytes : (u32)-gap;", "again = (u32)-gap;", "loss"),
     Bug("has a hole without an end", "line", "if (flow->holes > ZRTT_LOSS_REACH)", "if (0)", "loss"),
     Bug("steps back to what is sent again", "line", "flow->next += bytes - again;", "flow->next = seq + bytes;", "loss"),
-    Bug("lets nobody count who is alone", "line", "if (i < n - 1 && out < total / 4)", "if (out < total / 4)", "loss"),
+    Bug("lets nobody count who is alone", "line", "n > 1 ? (n + 3) / 4 : 0", "(n + 3) / 4", "loss"),
     Bug("lowers the rate in vain again and again", "line", "return loss->vain >= ZRTT_LOSS_VAIN;", "return 0;", "loss"),
     Bug("believes that a path loses any part", "line", "own_q16 < ZRTT_LOSS_OWN_MAX_Q16 ? own_q16 : ZRTT_LOSS_OWN_MAX_Q16", "own_q16", "loss"),
     Bug("reads a header that is not there", "quic", "have < off + 2 ||", "0 ||"),

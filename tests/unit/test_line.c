@@ -27,11 +27,13 @@ struct flying {
  * struct sender - data to one host
  * @next: sequence number
  * @answered_us: when its latest answer is due, but for the path
+ * @twice: what passes now passed before
  * @lost: sequence numbers of packets to be sent again ...
  * @due_us: ... and when
  */
 struct sender {
 	u32 next;
+	bool twice;
 	u32 answered_us;
 	u32 lost[LOST];
 	u32 due_us[LOST];
@@ -46,6 +48,7 @@ struct sender {
  * @rate: of the line, bytes per second
  * @rtt_us: of the path
  * @hosts: that answer
+ * @liars: that the same host on this side sends to, all of it twice
  * @slow_us: queue of the last one's own path
  * @hidden_us: that was on the line when they first answered: their shortest time holds it
  * @delayed: in 256, answers that come 40 ms later
@@ -69,6 +72,7 @@ struct world {
 	u64 rate;
 	u32 rtt_us;
 	u32 hosts;
+	u32 liars;
 	u32 slow_us;
 	u32 hidden_us;
 	u32 delayed;
@@ -177,14 +181,14 @@ static bool pass(struct world *w, u32 host)
 {
 	struct sender *s = &w->senders[host];
 	bool again = s->first != s->last && is_due(s->due_us[s->first % LOST], w->now_us);
-	u32 seq = again ? s->lost[s->first++ % LOST] : s->next;
+	u32 seq = again ? s->lost[s->first++ % LOST] : s->next - (s->twice ? 4 * PACKET : 0);
 	struct zrtt_loss_flow *flow = zrtt_loss_flow(&w->loss, host + 1, w->now_us);
 	bool full = w->queue + PACKET > w->room;
 
-	s->next += again ? 0 : PACKET;
+	s->next += again || s->twice ? 0 : PACKET;
+	s->twice = host < w->liars && !s->twice;
 	if (!flow->tag)
-		zrtt_loss_begin(&w->loss, flow, host + 1, host, host, seq,
-				w->now_us);
+		zrtt_loss_begin(flow, host + 1, host, host < w->liars ? 0 : host, seq, w->now_us);
 	zrtt_loss_pass(&w->loss, flow, seq, PACKET, false, w->now_us, w->now_us);
 	w->dropped += full;
 	if (!full && (host || !w->own_q16 || unit_between(&w->random, 0, 65535) >= w->own_q16))
@@ -661,6 +665,28 @@ static void test_loss_of_one_host_is_not_followed(void **state)
 	free(w);
 }
 
+/* Nor is a host that sends all of its data twice, to however many. Beside a line that drops, too. */
+static void test_data_that_a_host_sends_twice_are_not_followed(void **state)
+{
+	static const double rooms[] = { 1250000, 12500 };
+	u32 i, silent;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rooms); i++) {
+		for (silent = 0; silent < 2; silent++) {
+			struct world *w = new_world(ZRTT_LINE_BEHIND, 20 * MBIT, 40000);
+
+			w->room = rooms[i];
+			w->silent = silent;
+			w->hosts = HOSTS;
+			w->liars = HOSTS - 2;
+			run(w, 20 * S);
+			assert_true(used(w, 60 * S) >= 0.9);
+			free(w);
+		}
+	}
+}
+
 /* A line whose long queue is seen loses nothing without it. */
 static void test_loss_beside_a_long_queue_is_not_followed(void **state)
 {
@@ -711,7 +737,7 @@ static void begin_watched(struct watched *w, u32 seq)
 	zrtt_loss_init(&w->loss, 0, w->now_us);
 	w->flow = zrtt_loss_flow(&w->loss, 7, w->now_us);
 	assert_int_equal(w->flow->tag, 0);
-	zrtt_loss_begin(&w->loss, w->flow, 7, 3, 5, seq, w->now_us);
+	zrtt_loss_begin(w->flow, 7, 3, 5, seq, w->now_us);
 	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, w->now_us), w->flow);
 }
 
@@ -738,9 +764,10 @@ static void test_what_passed_before_was_lost(void **state)
 	assert_true(watch(&w, ~0U - 999, 1000, false, 0));
 	assert_true(watch(&w, 2500, 1000, false, 0));
 	assert_int_equal(w.loss.bytes, 2500);
-	assert_int_equal(w.loss.pairs[3].lost, 2500);
-	assert_int_equal(w.loss.pairs[3].sent, 8000);
-	assert_int_equal(w.loss.pairs[3].host, 5);
+	assert_int_equal(w.loss.hosts[ZRTT_LOSS_FAR][3].lost, 2500);
+	assert_int_equal(w.loss.hosts[ZRTT_LOSS_FAR][3].sent, 8000);
+	assert_int_equal(w.loss.hosts[ZRTT_LOSS_NEAR][5].lost, 2500);
+	assert_int_equal(w.loss.hosts[ZRTT_LOSS_NEAR][5].sent, 8000);
 }
 
 /* What did not pass was dropped before: here, or by somebody else. */
@@ -839,7 +866,7 @@ static void test_loss_after_a_silence_is_seen(void **state)
 		assert_false(watch(&w, 1000, 1000, false, 0));
 		w.now_us += silences_s[i] * 1000000;
 		if (!zrtt_loss_flow(&w.loss, 7, w.now_us)->tag)
-			zrtt_loss_begin(&w.loss, w.flow, 7, 3, 5, 2000, w.now_us);
+			zrtt_loss_begin(w.flow, 7, 3, 5, 2000, w.now_us);
 		assert_false(watch(&w, 2000, 1000, false, 0));
 		assert_false(watch(&w, 3000, 1000, false, 0));
 		assert_true(watch(&w, 2000, 1000, false, 0));
@@ -847,39 +874,59 @@ static void test_loss_after_a_silence_is_seen(void **state)
 	}
 }
 
+/* So much passes between two hosts. */
+static void pass_between(struct zrtt_loss *loss, u32 far, u32 near, u32 sent, u32 lost)
+{
+	struct zrtt_loss_flow flow;
+
+	zrtt_loss_begin(&flow, 1, far, near, 0, 0);
+	zrtt_loss_count(loss, &flow, sent, lost);
+}
+
 /* Hosts have one voice each, and those that lose most none. */
 static void test_hosts_agree_on_loss(void **state)
 {
 	struct zrtt_loss loss;
+	u32 i, near, far;
 	u64 lost, sent;
-	u32 i;
 
 	(void)state;
 	zrtt_loss_init(&loss, 0, 0);
 	assert_int_equal(zrtt_loss_agree(&loss, &lost), 0);
 	assert_int_equal(lost, 0);
-	loss.pairs[0] = (struct zrtt_loss_pair) { 1, 1000, 100 };
+	pass_between(&loss, 1, 0, 1000, 100);
 	sent = zrtt_loss_agree(&loss, &lost);
 	assert_int_equal(sent, 1000);
 	assert_int_equal(lost, 100);
 	/* too little to say anything */
-	loss.pairs[1] = (struct zrtt_loss_pair) { 2, 1000 / ZRTT_LOSS_PART - 1, 0 };
+	pass_between(&loss, 2, 0, 1000 / ZRTT_LOSS_PART - 1, 0);
 	zrtt_loss_agree(&loss, &lost);
 	assert_int_equal(lost, 100);
-	loss.pairs[1].sent++;
+	pass_between(&loss, 2, 0, 1, 0);
 	sent = zrtt_loss_agree(&loss, &lost);
 	assert_int_equal(sent, 1000 / ZRTT_LOSS_PART);
 	assert_int_equal(lost, 0);
-	/* many of one host are one */
-	for (i = 2; i < 12; i++)
-		loss.pairs[i] = (struct zrtt_loss_pair) { 3, 1000, 10 };
+	/* many of one host are one, whichever side it is of */
+	for (near = 0; near < 2; near++) {
+		zrtt_loss_init(&loss, 0, 0);
+		for (i = 0; i < 12; i++)
+			pass_between(&loss, near ? i : 3, near ? 3 : i, 1000, 500);
+		sent = zrtt_loss_agree(&loss, &lost);
+		assert_int_equal(lost, 9 * 500);
+		assert_int_equal(sent, 9 * 1000);
+		pass_between(&loss, 13, 13, 6000, 10);
+		sent = zrtt_loss_agree(&loss, &lost);
+		assert_int_equal(lost, 10);
+		assert_int_equal(sent, 6000);
+	}
+	/* what all lose is the line's */
+	zrtt_loss_init(&loss, 0, 0);
+	for (far = 0; far < 4; far++)
+		for (near = 0; near < 4; near++)
+			pass_between(&loss, far, near, 1000, 100);
 	sent = zrtt_loss_agree(&loss, &lost);
-	assert_int_equal(lost, 10 * 10);
-	for (i = 2; i < 12; i++)
-		loss.pairs[i].lost = 500;
-	sent = zrtt_loss_agree(&loss, &lost);
-	assert_true(lost <= 100 + 3 * 500);
-	assert_true(sent >= 1000);
+	assert_int_equal(lost, 12 * 100);
+	assert_int_equal(sent, 12 * 1000);
 }
 
 /* A line of 20 Mbit/s on which 1 Mbit/s is sent, and what is said of it. */
@@ -1044,8 +1091,8 @@ static void test_first_rate_that_loses_says_nothing(void **state)
 		told.line.measured = measured;
 		for (i = 0; i < 300000 / TICK_US; i++) {
 			tick_told(&told);
-			told.loss.pairs[0].sent = 40000;
-			told.loss.pairs[0].lost = 20000;
+			if (!told.loss.hosts[ZRTT_LOSS_FAR][0].sent)
+				pass_between(&told.loss, 0, 0, 40000, 20000);
 			update_told(&told);
 		}
 		assert_near(told.line.rate, measured ? 10 * MBIT : MBIT / 2, MBIT / 20);
@@ -1085,8 +1132,8 @@ static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 
 		told.now_us += TICK_US;
 		told.bytes += sends ? 600 : 0;
-		told.loss.pairs[0].sent += sends ? 570 : 0;
-		told.loss.pairs[0].lost += i == 320 ? 2 * ZRTT_LOSS_PACKET : 0;
+		pass_between(&told.loss, 0, 0, sends ? 570 : 0,
+			     i == 320 ? 2 * ZRTT_LOSS_PACKET : 0);
 		update_told(&told);
 	}
 	assert_int_equal(told.line.rate, told.params.max);
@@ -1096,7 +1143,7 @@ static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 
 		told.now_us += TICK_US;
 		told.bytes += bytes;
-		told.loss.pairs[0].sent += bytes * 95 / 100;
+		pass_between(&told.loss, 0, 0, bytes * 95 / 100, 0);
 		update_told(&told);
 	}
 	assert_true(told.line.rate > MBIT);
@@ -1118,8 +1165,8 @@ static void test_first_loss_after_a_silence_is_not_a_mean(void **state)
 
 			tick_told(&told);
 			told.bytes -= idle ? MBIT * TICK_US / 1000000 - 100 : 0;
-			told.loss.pairs[0].sent += idle ? 0 : 2500;
-			told.loss.pairs[0].lost += i < (idle_us + S / 10) / TICK_US ? 0 : 1200;
+			pass_between(&told.loss, 0, 0, idle ? 0 : 2500,
+				     i < (idle_us + S / 10) / TICK_US ? 0 : 1200);
 			update_told(&told);
 		}
 		assert_true(told.line.rate >= MBIT / 5 && told.line.rate <= MBIT);
@@ -1139,7 +1186,7 @@ static void test_line_that_stood_still_has_its_rate(void **state)
 	begin_told(&told);
 	told.params.min = MBIT / 16;
 	flow = zrtt_loss_flow(&told.loss, 1, 0);
-	zrtt_loss_begin(&told.loss, flow, 1, 1, 1, 0, 0);
+	zrtt_loss_begin(flow, 1, 1, 1, 0, 0);
 	for (i = 0; i < 20 * S / TICK_US; i++) {
 		u32 at_us = i * TICK_US;
 		bool still = at_us >= 5 * S && at_us < 7 * S;
@@ -1302,6 +1349,7 @@ int main(void)
 		cmocka_unit_test(test_loss_is_told),
 		cmocka_unit_test(test_loss_of_a_lone_path_is_not_followed),
 		cmocka_unit_test(test_loss_of_one_host_is_not_followed),
+		cmocka_unit_test(test_data_that_a_host_sends_twice_are_not_followed),
 		cmocka_unit_test(test_long_queue_of_few_answers_is_seen),
 		cmocka_unit_test(test_loss_beside_a_long_queue_is_not_followed),
 		cmocka_unit_test(test_what_passed_before_was_lost),
