@@ -69,6 +69,9 @@
  */
 #define ZRTT_LOSS_SPARE_SHIFT	3
 
+/* No data and less than 2^-4 of the rate is an idle time. */
+#define ZRTT_LOSS_IDLE_SHIFT	4
+
 /* The path itself loses if the rate was lowered to what got through so often, each time within
  * 2^24 us, 17 s, of the last loss, and more than half of the loss stayed. For 2^28 us, 268 s, that
  * part is then no news: twice as much and 4 packets must be lost. 2^-5 always is, or a line that
@@ -617,7 +620,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 				   u32 bytes, u32 now_us)
 {
 	u32 span_us = now_us - loss->round_us;
-	bool busy, loses, soon, over, enough;
+	bool busy, loses, soon, over, enough, idle;
 	u64 lost, data, sent;
 
 	if (!zrtt_loss_settled(loss, blind, bytes, now_us))
@@ -625,8 +628,10 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	if (now_us - loss->own_us > ZRTT_LOSS_OWN_US)
 		loss->own_q16 = 0;
 	data = zrtt_loss_agree(loss, &lost);
-	/* an idle time before the first loss is not to count in what was sent */
-	if (first && blind && !lost && span_us >= ZRTT_LOSS_SOON_US) {
+	sent = span_us ? div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us) : 0;
+	/* which is not to count in what was sent before a loss, nor what was sent at first without one */
+	idle = !data && sent < rate >> ZRTT_LOSS_IDLE_SHIFT;
+	if (idle || (first && !lost && span_us >= ZRTT_LOSS_SOON_US)) {
 		zrtt_loss_round(loss, bytes, now_us);
 		return rate;
 	}
@@ -638,7 +643,6 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	       zrtt_loss_part(lost, data) >= ZRTT_LOSS_SOON_Q16;
 	if (!over && !soon)
 		return rate;
-	sent = div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us);
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
 	enough = data >= ZRTT_LOSS_BLIND_BYTES;
 	/* of the first rate, which is used a little for a while, a loss says nothing */

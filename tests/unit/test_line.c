@@ -1149,27 +1149,61 @@ static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 	assert_true(told.line.rate > MBIT);
 }
 
-/* Hardly anything was sent for a part of the round: the mean is not what the line carries. */
+/* Hardly anything is sent for @idle_us, then 1 Mbit/s, of which 100 ms later @lost of 250 are lost. Return:
+ * the rate that it is changed to.
+ */
+static u64 rate_after_a_silence(struct told *told, u32 idle_us, u32 lost, bool answers)
+{
+	u64 before = told->line.rate;
+	u32 i;
+
+	told->params.min = MBIT / 64;
+	for (i = 0; i < (idle_us + S) / TICK_US && told->line.rate == before; i++) {
+		bool idle = i < idle_us / TICK_US;
+
+		tick_told(told);
+		told->bytes -= idle ? MBIT * TICK_US / 1000000 - 100 : 0;
+		pass_between(&told->loss, 0, 0, idle ? 0 : 2500,
+			     i < (idle_us + S / 10) / TICK_US ? 0 : lost * 10);
+		if (answers)
+			tell(told, 1, 10000, 0);
+		update_told(told);
+	}
+	return told->line.rate;
+}
+
+/* The mean is not what the line carries, whoever answers. */
 static void test_first_loss_after_a_silence_is_not_a_mean(void **state)
 {
-	u32 idle_us, i;
+	u32 idle_us, answers;
 
 	(void)state;
-	for (idle_us = 2 * S; idle_us < 6 * S; idle_us += S / 4) {
+	for (answers = 0; answers < 2; answers++) {
+		for (idle_us = S / 4; idle_us < 6 * S; idle_us += S / 4) {
+			struct told told;
+			u64 rate;
+
+			begin_told(&told);
+			rate = rate_after_a_silence(&told, idle_us, 120, answers);
+			assert_true(rate >= MBIT / 5 && rate <= MBIT);
+		}
+	}
+}
+
+/* Nor later: a rate that loses a tenth falls by that, a sixteenth, and what an epoch of the idle time was. */
+static void test_loss_after_an_idle_time_is_not_a_mean(void **state)
+{
+	u32 idle_us;
+
+	(void)state;
+	for (idle_us = S / 4; idle_us < 6 * S; idle_us += S / 4) {
 		struct told told;
+		u64 rate;
 
 		begin_told(&told);
-		told.params.min = MBIT / 64;
-		for (i = 0; i < (idle_us + S / 2) / TICK_US && told.line.rate == told.params.max; i++) {
-			bool idle = i < idle_us / TICK_US;
-
-			tick_told(&told);
-			told.bytes -= idle ? MBIT * TICK_US / 1000000 - 100 : 0;
-			pass_between(&told.loss, 0, 0, idle ? 0 : 2500,
-				     i < (idle_us + S / 10) / TICK_US ? 0 : 1200);
-			update_told(&told);
-		}
-		assert_true(told.line.rate >= MBIT / 5 && told.line.rate <= MBIT);
+		told.line.rate = MBIT;
+		rate = rate_after_a_silence(&told, idle_us, 25, false);
+		assert_true(rate >= MBIT * 3 / 4 && rate < MBIT);
 	}
 }
 
@@ -1369,6 +1403,7 @@ int main(void)
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
 		cmocka_unit_test(test_without_answers_little_tcp_does_not_hold_the_rate),
 		cmocka_unit_test(test_first_loss_after_a_silence_is_not_a_mean),
+		cmocka_unit_test(test_loss_after_an_idle_time_is_not_a_mean),
 		cmocka_unit_test(test_queue_is_that_of_now),
 		cmocka_unit_test(test_silence_ends_a_queue),
 		cmocka_unit_test(test_hosts_have_one_voice_each),

@@ -62,11 +62,13 @@ line() {
 tc -n a qdisc del dev a0 root
 tc -n b qdisc del dev b0 root
 attach timestamps
-for again in 1 2; do
+first() {
 	line a a0 timed_out 1
 	line b b0 timed_back 1
 	sleep 0.3
-done
+}
+first
+first
 line a a0 spoofed_out
 line a a0 timed_out 2
 sleep 0.005
