@@ -631,7 +631,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	sent = span_us ? div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us) : 0;
 	/* which is not to count in what was sent before a loss, nor what was sent at first without one */
 	idle = !data && sent < rate >> ZRTT_LOSS_IDLE_SHIFT;
-	if (idle || (first && !lost && span_us >= ZRTT_LOSS_SOON_US)) {
+	if (idle || (first && blind && !lost && span_us >= ZRTT_LOSS_SOON_US)) {
 		zrtt_loss_round(loss, bytes, now_us);
 		return rate;
 	}
