@@ -79,12 +79,6 @@ static u64 zrtt_run_clock(struct Qdisc *sch)
 	return now_ns;
 }
 
-/* Packets that came and went so far, low bits. */
-static u32 zrtt_moved(const struct Qdisc *sch, const struct zrtt_sched_data *q)
-{
-	return (u32)(q->stats.packets_in + u64_stats_read(&sch->bstats.packets));
-}
-
 /* An arrival needs a new reading of the clock. */
 static noinline void zrtt_enqueue_clock(struct Qdisc *sch)
 {
@@ -163,13 +157,13 @@ static __always_inline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc
 	return NET_XMIT_SUCCESS;
 }
 
-/* Queue a packet that stands for @segs of them. */
+/* Queue a packet that stands for @segs of them; @closer: it takes more than others. */
 static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *sch,
-					    struct sk_buff **to_free, u32 segs)
+					    struct sk_buff **to_free, u32 segs, bool closer)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_arrival *pkt = &q->seen.pkt;
-	u32 rnd = zrtt_random(q), bytes = qdisc_pkt_len(skb);
+	u32 rnd = zrtt_random(q);
 	struct zrtt_flow *flow;
 	enum zrtt_lane lane;
 	u64 now_ns;
@@ -181,14 +175,8 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	q->stats.packets_in += segs;
 
 	zrtt_dissect(q, skb, segs);
-	flow = likely(!q->looks_closer) ?
-	       zrtt_arrive_quick(&q->params, &q->vars, &q->stats, pkt, now_ns, false) : NULL;
-	if (likely(flow)) {
-		lane = zrtt_lane_of(&q->vars.lanes, &q->vars.table, flow, bytes, now_ns);
-	} else {
-		flow = zrtt_arrive_closer(sch, skb, segs, rnd);
-		lane = q->seen.lane;
-	}
+	flow = closer ? zrtt_arrive_closer(sch, skb, &lane, segs, rnd) :
+	       zrtt_arrive_lane(sch, skb, &lane, segs, rnd);
 	if (lane != ZRTT_LANE_BULK && unlikely(zrtt_may_wait(q, lane)))
 		lane = zrtt_admit(sch, skb, flow, lane, now_ns);
 	if (lane == ZRTT_LANE_SPARSE)
@@ -215,11 +203,18 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	return NET_XMIT_SUCCESS;
 }
 
-/* The same of a GSO packet or its segments: apart, so that others need not count these. */
+/* Apart, so that each has what it needs and no more: most packets ... */
+static noinline int zrtt_enqueue_usual(struct sk_buff *skb, struct Qdisc *sch,
+				       struct sk_buff **to_free)
+{
+	return zrtt_enqueue_one(skb, sch, to_free, 1, false);
+}
+
+/* ... and GSO packets, their segments, and what takes more than its arrival. */
 static noinline int zrtt_enqueue_segs(struct sk_buff *skb, struct Qdisc *sch,
 				      struct sk_buff **to_free, u32 segs)
 {
-	return zrtt_enqueue_one(skb, sch, to_free, segs);
+	return zrtt_enqueue_one(skb, sch, to_free, segs, true);
 }
 
 /*
@@ -262,9 +257,13 @@ static noinline int zrtt_enqueue_gso(struct sk_buff *skb, struct Qdisc *sch,
 static int zrtt_enqueue(struct sk_buff *skb, struct Qdisc *sch,
 			struct sk_buff **to_free)
 {
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
 	if (unlikely(skb_is_gso(skb)))
 		return zrtt_enqueue_gso(skb, sch, to_free);
-	return zrtt_enqueue_one(skb, sch, to_free, 1);
+	if (unlikely(q->looks_closer))
+		return zrtt_enqueue_segs(skb, sch, to_free, 1);
+	return zrtt_enqueue_usual(skb, sch, to_free);
 }
 
 /* Dequeue */

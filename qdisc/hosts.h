@@ -150,20 +150,22 @@ static void zrtt_dissect_member(struct zrtt_sched_data *q, const struct sk_buff 
 				(skb->mark & params->fair_mask) >> params->fair_shift;
 }
 
-/* The hosts of its addresses. A mark may change while the flow goes on, addresses do not: those
- * of a flow that is known are not looked at again. What is behind them may: a connection is not
- * known before its first packet has passed, and an address and port serve one host after the other.
+/* The hosts of its addresses; @flow: NULL if it is not known. A mark may change while the flow goes
+ * on, addresses do not: those of a flow that is known are not looked at again. What is behind them
+ * may: a connection is not known before its first packet has passed, and an address and port serve
+ * one host after the other.
  */
-static void zrtt_dissect_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb)
+static void zrtt_dissect_hosts(struct zrtt_sched_data *q, const struct sk_buff *skb,
+			       const struct zrtt_flow *flow)
 {
 	const struct zrtt_table *table = &q->vars.table;
-	u32 fair = q->params.fair, tag = q->seen.pkt.tag;
+	u32 fair = q->params.fair;
 	bool known;
 
 	if (fair == ZRTT_FAIR_MARK || fair == ZRTT_FAIR_FLOW)
 		return;
-	known = zrtt_member_known(table, tag);
-	if (!known || (q->params.nat && zrtt_member_look(table, tag, zrtt_epoch(q->clock.ns))))
+	known = zrtt_member_known(table, flow);
+	if (!known || (q->params.nat && zrtt_member_look(table, flow, zrtt_epoch(q->clock.ns))))
 		zrtt_hash_hosts(q, skb, known);
 }
 

@@ -236,12 +236,17 @@ static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 static __always_inline enum zrtt_lane zrtt_usual_lane(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	const struct zrtt_lanes *lanes = &q->vars.lanes;
 
 	if (likely(!q->ahead_pkts))
 		return ZRTT_LANE_BULK;
-	if (unlikely(q->rare_pkts || zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
+	if (unlikely(q->rare_pkts))
 		return ZRTT_LANES;
-	return zrtt_head(sch, ZRTT_LANE_THIN) ? ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
+	if (zrtt_head(sch, ZRTT_LANE_THIN))
+		return zrtt_lanes_led(lanes, lanes->thin_ahead) ? ZRTT_LANES : ZRTT_LANE_THIN;
+	if (zrtt_lanes_led(lanes, lanes->ahead))
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	return ZRTT_LANE_SPARSE;
 }
 
 /* The lane that is served next. */
@@ -395,16 +400,15 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	return ZRTT_LANES;
 }
 
-/* The lane of a packet of a host's flow: one that goes ahead is to be within the host's due
+/* The lane of a packet of @flow, which has @m: one that goes ahead is to be within the host's due
  * share and ceiling, too.
  */
 static __always_inline enum zrtt_lane
-zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, u32 bytes)
+zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, const struct zrtt_member *m,
+	       u32 bytes)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_table *table = &q->vars.table;
-	const struct zrtt_member *m = zrtt_own_member(table, flow);
-	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, table, flow, m->due, bytes,
+	enum zrtt_lane lane = zrtt_lane_of_host(&q->vars.lanes, &q->vars.table, flow, m->due, bytes,
 						q->clock.ns);
 	const struct zrtt_ceil *ceil;
 

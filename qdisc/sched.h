@@ -26,7 +26,7 @@ static_assert(sizeof(struct zrtt_flow) == 64);
  * @pkt: for the algorithm
  * @conn: hash of its connection, if that is timed by timestamps, else 0
  * @way: its direction there
- * @lane: where zrtt_arrive_closer() puts it
+ * @lane: where zrtt_arrive_slow_either() puts it
  */
 struct zrtt_dissected {
 	struct zrtt_packet p;
@@ -167,7 +167,7 @@ struct zrtt_hidden {
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
  * @asks_more: each packet takes more than its arrival
- * @looks_closer: zrtt_arrive_closer() is due for each packet
+ * @looks_closer: zrtt_enqueue_closer() is due for each packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave
@@ -264,6 +264,12 @@ static inline u32 zrtt_random(struct zrtt_sched_data *q)
 {
 	q->rnd = q->rnd * 1664525 + 1013904223;
 	return q->rnd;
+}
+
+/* Packets that came and went so far, low bits. */
+static inline u32 zrtt_moved(const struct Qdisc *sch, const struct zrtt_sched_data *q)
+{
+	return (u32)(q->stats.packets_in + u64_stats_read(&sch->bstats.packets));
 }
 
 #endif

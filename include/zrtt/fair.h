@@ -192,8 +192,8 @@ static inline bool zrtt_member_is(const struct zrtt_member *m, u32 tag, const u3
 static inline bool zrtt_hosts_met(const struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				  u32 tag, const u32 *tags)
 {
-	return zrtt_member_is(m, tag, tags) && zrtt_host_stands(hosts, m, 0) &&
-	       zrtt_host_stands(hosts, m, 1);
+	return zrtt_member_is(m, tag, tags) && zrtt_host_stands(hosts, m, m->end) &&
+	       zrtt_host_stands(hosts, m, !m->end);
 }
 
 /* zrtt_hosts_meet() of a flow that is not @known, or one whose host has lost its slot. */
@@ -421,9 +421,9 @@ static inline bool zrtt_host_held(const struct zrtt_hosts *hosts, const struct z
 	return ceil && ceil->held;
 }
 
-/* Bring a host's rate and penalty up to date, @f being one of its flows. */
-static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt_member *m,
-				     const struct zrtt_flow *f, u32 epoch)
+/* zrtt_host_refresh() of a host that is to be updated. */
+static noinline __maybe_unused void
+zrtt_host_refresh_now(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 epoch)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
 	struct zrtt_part *part = zrtt_host_part(hosts, m->slots[m->end]);
@@ -431,18 +431,6 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	u32 epochs = epoch - h->epoch;
 	s32 log_rate;
 
-	/* who is held by his ceiling is not held by others */
-	if (!zrtt_host_held(hosts, m)) {
-		if (zrtt_flow_held(f))
-			zrtt_flow_was_hit(h);
-		/* a host has the lane of its flow that goes last, by which it counts */
-		if (f->lane == ZRTT_LANE_BULK)
-			h->lane = ZRTT_LANE_BULK;
-	}
-	zrtt_host_note(hosts, m, !m->end, epoch);
-	if (!zrtt_flow_update_due(&hosts->table, h, epoch) &&
-	    !(epochs && h->bytes >> ZRTT_FAIR_BYTES_SHIFT))
-		return;
 	zrtt_table_expire(&hosts->table, epoch, ZRTT_EXPIRE_UPDATE);
 	if (part) {
 		part->weight = m->host_weight;
@@ -457,6 +445,27 @@ static inline void zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt
 	g->ahead = 0;
 	h->lane = ZRTT_LANE_SPARSE;
 	zrtt_host_note(hosts, m, m->end, epoch);
+}
+
+/* Bring a host's rate and penalty up to date, @f being one of its flows. */
+static __always_inline void
+zrtt_host_refresh(struct zrtt_hosts *hosts, const struct zrtt_member *m,
+		  const struct zrtt_flow *f, u32 epoch)
+{
+	struct zrtt_flow *h = zrtt_member_host(hosts, m);
+
+	/* who is held by his ceiling is not held by others */
+	if (!zrtt_host_held(hosts, m)) {
+		if (zrtt_flow_held(f))
+			zrtt_flow_was_hit(h);
+		/* a host has the lane of its flow that goes last, by which it counts */
+		if (f->lane == ZRTT_LANE_BULK)
+			h->lane = ZRTT_LANE_BULK;
+	}
+	zrtt_host_note(hosts, m, !m->end, epoch);
+	if (zrtt_flow_update_due(&hosts->table, h, epoch) ||
+	    (epoch != h->epoch && h->bytes >> ZRTT_FAIR_BYTES_SHIFT))
+		zrtt_host_refresh_now(hosts, m, epoch);
 }
 
 /* P_i dropped a packet that counted as @bytes. */

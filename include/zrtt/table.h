@@ -579,6 +579,15 @@ zrtt_flow_fetch(struct zrtt_table *t, u32 tag, u32 epoch)
 	return copy;
 }
 
+/* The slot of a flow that is not in @t yet, new or not. */
+static inline struct zrtt_flow *
+zrtt_flow_take(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
+{
+	struct zrtt_flow *f = unlikely(t->from) ? zrtt_flow_fetch(t, tag, epoch) : NULL;
+
+	return f ? f : zrtt_flow_add(t, tag, epoch, rnd);
+}
+
 /* The slot of a flow, new or not. Visits the slots of one bucket only, and while flows are
  * moved of one in either table.
  */
@@ -587,9 +596,7 @@ zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 {
 	struct zrtt_flow *f = zrtt_flow_known(t, tag);
 
-	if (!f && unlikely(t->from))
-		f = zrtt_flow_fetch(t, tag, epoch);
-	return f ? f : zrtt_flow_add(t, tag, epoch, rnd);
+	return f ? f : zrtt_flow_take(t, tag, epoch, rnd);
 }
 
 /* The slot of a flow that is known, in either table, or NULL. */
@@ -814,21 +821,19 @@ static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 	return zrtt_flow_due_after(t, f, epoch - f->epoch);
 }
 
-/* Is @tag a flow of @t whose hosts are known? */
-static inline bool zrtt_member_known(const struct zrtt_table *t, u32 tag)
+/* Is @f, NULL or a flow of @t, one whose hosts are known? */
+static inline bool zrtt_member_known(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
-	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
-
 	return f && zrtt_own_member(t, f)->tag == f->tag;
 }
 
-/* Are the hosts of @tag, whose hosts are known, to be looked up again, as they may be others by now?
+/* Are the hosts of @f, which are known, to be looked up again, as they may be others by now?
  * They are when the flow is updated. Packets that are spoofed in its name do not update it: once they
  * were looked up for, it is not due again for as long.
  */
-static inline bool zrtt_member_look(const struct zrtt_table *t, u32 tag, u32 epoch)
+static inline bool zrtt_member_look(const struct zrtt_table *t, const struct zrtt_flow *f,
+				    u32 epoch)
 {
-	const struct zrtt_flow *f = zrtt_flow_known(t, tag);
 	struct zrtt_member *m = zrtt_own_member(t, f);
 
 	if (!zrtt_flow_update_due(t, f, epoch) ||

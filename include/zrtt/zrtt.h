@@ -789,6 +789,7 @@ static inline void zrtt_begin_timing(struct zrtt_flow *f, const struct zrtt_arri
  * @params: parameters
  * @vars: state
  * @stats: counters
+ * @f: the flow, NULL = it is not known
  * @pkt: the packet
  * @rnd: random number
  * @now_ns: clock
@@ -798,15 +799,17 @@ static inline void zrtt_begin_timing(struct zrtt_flow *f, const struct zrtt_arri
  */
 static __always_inline struct zrtt_flow *
 zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
-		struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
-		u64 now_ns, bool members)
+		struct zrtt_stats *stats, struct zrtt_flow *f, const struct zrtt_arrival *pkt,
+		u32 rnd, u64 now_ns, bool members)
 {
 	u32 epoch = zrtt_epoch(now_ns);
 	struct zrtt_member *m = NULL;
-	struct zrtt_flow *f, *owner;
+	struct zrtt_flow *owner;
 	bool stale;
 
-	owner = f = zrtt_flow_get(&vars->table, pkt->tag, epoch, rnd);
+	if (!f)
+		f = zrtt_flow_take(&vars->table, pkt->tag, epoch, rnd);
+	owner = f;
 	if (unlikely(!zrtt_flow_follows(f, pkt->seq_high, epoch)) && params->law.tuned)
 		f = zrtt_flow_spoofed(&vars->table, f, pkt->tag, epoch, rnd);
 	if (members)
@@ -833,54 +836,58 @@ zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @params: parameters
  * @vars: state
  * @stats: counters
+ * @f: the flow, NULL = it is not known
+ * @m: its member, not read if there are none
  * @pkt: the packet
  * @now_ns: clock
  * @members: whether there are any; of a constant, what is not needed costs nothing
  *
  * There is to be no low-latency lane. Most packets are then in sequence, and of a flow that is
- * known and times nothing; where there are members, they have no RTT, and it is not to be updated,
- * nor its host's ceiling.
+ * known and times nothing; where there are members, they have no RTT, their hosts are not to be
+ * looked up, and the host's ceiling is not to be updated.
  *
- * Return: the flow, or NULL if this packet is none of these: then nothing happened.
+ * Return: false if this packet is none of these: then nothing happened.
  */
-static __always_inline struct zrtt_flow *
+static __always_inline bool
 zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
-		  struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u64 now_ns,
-		  bool members)
+		  struct zrtt_stats *stats, struct zrtt_flow *f, struct zrtt_member *m,
+		  const struct zrtt_arrival *pkt, u64 now_ns, bool members)
 {
-	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
-	bool groups = members && vars->table.groups, stale;
 	u32 epoch = zrtt_epoch(now_ns);
 	struct zrtt_ceil *ceil = NULL;
-	struct zrtt_member *m = NULL;
+	bool stale;
 
 	if (unlikely(!f || f->seq != pkt->seq_high || f->syn || f->l4s))
-		return NULL;
+		return false;
 	if (unlikely(pkt->rtt_info) && (members || pkt->handshake || pkt->quic))
-		return NULL;
+		return false;
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (members) {
-		m = zrtt_own_member(&vars->table, f);
-		if (unlikely(stale || (groups && !zrtt_hosts_met(&vars->hosts, m, f->tag,
-								 pkt->hosts))))
-			return NULL;
-		ceil = groups ? zrtt_host_ceil(&vars->hosts, m) : NULL;
-		if (ceil && !zrtt_ceil_goes_on(ceil, m->hosts[m->end],
-					       vars->law.p_q30, now_ns))
-			return NULL;
+		if (unlikely(stale && params->nat))
+			return false;
+		if (vars->table.groups) {
+			if (unlikely(!zrtt_hosts_met(&vars->hosts, m, f->tag, pkt->hosts)))
+				return false;
+			ceil = zrtt_host_ceil(&vars->hosts, m);
+			if (ceil && !zrtt_ceil_goes_on(ceil, m->hosts[m->end], vars->law.p_q30,
+						       now_ns))
+				return false;
+		}
 		zrtt_member_weigh(m, pkt);
 	}
 	f->seq_known = 1;
 	if (!members && unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
-	if (unlikely(stale))
+	if (unlikely(stale && members))
+		zrtt_refresh_of_member(params, vars, f, epoch);
+	else if (unlikely(stale))
 		zrtt_refresh(params, vars, f, epoch);
 	f->bytes += pkt->bytes;
-	if (groups)
+	if (members && vars->table.groups)
 		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
 	if (ceil)
 		zrtt_ceil_add(&params->ceil, ceil, pkt->host_bytes, now_ns);
-	return f;
+	return true;
 }
 
 /**
@@ -899,12 +906,13 @@ zrtt_arrive(const struct zrtt_params *params, struct zrtt_vars *vars,
 	    struct zrtt_stats *stats, const struct zrtt_arrival *pkt, u32 rnd,
 	    u64 now_ns)
 {
+	struct zrtt_flow *f = zrtt_flow_known(&vars->table, pkt->tag);
 	bool members = vars->table.members;
-	struct zrtt_flow *f = NULL;
+	struct zrtt_member *m = f && members ? zrtt_own_member(&vars->table, f) : NULL;
 
-	if (!params->l4s)
-		f = zrtt_arrive_quick(params, vars, stats, pkt, now_ns, members);
-	return f ? f : zrtt_arrive_any(params, vars, stats, pkt, rnd, now_ns, members);
+	if (!params->l4s && zrtt_arrive_quick(params, vars, stats, f, m, pkt, now_ns, members))
+		return f;
+	return zrtt_arrive_any(params, vars, stats, f, pkt, rnd, now_ns, members);
 }
 
 /**

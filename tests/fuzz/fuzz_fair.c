@@ -176,7 +176,7 @@ static void send(struct queue *q, struct draw *d)
 	};
 
 	if (what & 0x80 || !q->vars.table.groups ||
-	    !zrtt_member_known(&q->vars.table, pkt.tag)) {
+	    !zrtt_member_known(&q->vars.table, zrtt_flow_known(&q->vars.table, pkt.tag))) {
 		pkt.hosts[0] = host_tag(1 + draw_index(d, HOSTS));
 		pkt.hosts[1] = q->params.fair == ZRTT_FAIR_DUALHOST ?
 			       host_tag(draw_index(d, HOSTS + 1)) : 0;

@@ -191,7 +191,7 @@ BUGS = [
     Bug("charges a host for what was dropped", "fair", "zrtt_flow_dropped(zrtt_member_host(hosts, m), bytes);", "zrtt_flow_dropped(zrtt_member_host(hosts, m), 0 * bytes);"),
     Bug("keeps the hosts of a flow whose slot was taken", "fair", "return m->tag == tag && (!tags[0]", "return tag && (!tags[0]"),
     Bug("keeps the host at the other end", "fair", "m->hosts[0] && tags[1] == m->hosts[1])", "m->hosts[0])"),
-    Bug("is quick with hosts that are gone", "fair", "(groups && !zrtt_hosts_met(", "(groups && 0 * !zrtt_hosts_met(", "zrtt"),
+    Bug("is quick with hosts that are gone", "fair", "unlikely(!zrtt_hosts_met(", "unlikely(0 * !zrtt_hosts_met(", "zrtt"),
     Bug("forgets the largest rate", "line", "if (rate > params->max)", "if (0)"),
     Bug("goes on with old answers", "line", "\tanswers->count = 0;\n\tif (params", "\tif (params"),
     Bug("keeps what is old", "line", "answers->from &= ~(1U << i);", "answers->count += 0;"),
