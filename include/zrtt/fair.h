@@ -192,8 +192,8 @@ static inline bool zrtt_member_is(const struct zrtt_member *m, u32 tag, const u3
 static inline bool zrtt_hosts_met(const struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				  u32 tag, const u32 *tags)
 {
-	return zrtt_member_is(m, tag, tags) && zrtt_host_stands(hosts, m, m->end) &&
-	       zrtt_host_stands(hosts, m, !m->end);
+	return zrtt_member_is(m, tag, tags) && zrtt_host_stands(hosts, m, 0) &&
+	       zrtt_host_stands(hosts, m, 1);
 }
 
 /* zrtt_hosts_meet() of a flow that is not @known, or one whose host has lost its slot. */
