@@ -639,14 +639,15 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	over = span_us >= ZRTT_LOSS_ROUND_US &&
 	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US ||
 		(blind && !lost && data >= ZRTT_LOSS_BLIND_BYTES));
+	/* where the RTT is longer than that, a round may have nothing but what is sent again */
+	enough = data >= ZRTT_LOSS_BLIND_BYTES;
 	soon = loses && span_us >= ZRTT_LOSS_SOON_US && lost >= ZRTT_LOSS_SOON_BYTES &&
-	       zrtt_loss_part(lost, data) >= ZRTT_LOSS_SOON_Q16;
+	       zrtt_loss_part(lost, data) >= ZRTT_LOSS_SOON_Q16 && !(first && blind && !enough);
 	if (!over && !soon)
 		return rate;
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
-	enough = data >= ZRTT_LOSS_BLIND_BYTES;
 	/* of the first rate, which is used a little for a while, a loss says nothing */
-	if (loses && first && blind && !busy && !soon && !enough)
+	if (loses && first && blind && !busy && !enough)
 		loses = false;
 	if (loses && !loss->waited) {
 		rate = first && !busy ?

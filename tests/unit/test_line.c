@@ -1149,6 +1149,27 @@ static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 	assert_true(told.line.rate > MBIT);
 }
 
+/* Nor does a round in which a sender of a long RTT sends again what it lost, and nothing else. */
+static void test_without_answers_a_repair_is_no_measure(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.params.min = 16000;
+	for (i = 0; i < 60 * S / TICK_US; i++) {
+		bool again = i >= 300 && i < 310;
+
+		told.now_us += TICK_US;
+		told.bytes += again ? ZRTT_LOSS_PACKET : 0;
+		pass_between(&told.loss, 0, 0, again ? ZRTT_LOSS_PACKET : 0,
+			     again && i >= 302 ? ZRTT_LOSS_PACKET : 0);
+		update_told(&told);
+	}
+	assert_int_equal(told.line.rate, told.params.max);
+}
+
 /* Hardly anything is sent for @idle_us, then 1 Mbit/s, of which 100 ms later @lost of 250 are lost. Return:
  * the rate that it is changed to.
  */
@@ -1402,6 +1423,7 @@ int main(void)
 		cmocka_unit_test(test_without_answers_loss_is_followed),
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
 		cmocka_unit_test(test_without_answers_little_tcp_does_not_hold_the_rate),
+		cmocka_unit_test(test_without_answers_a_repair_is_no_measure),
 		cmocka_unit_test(test_first_loss_after_a_silence_is_not_a_mean),
 		cmocka_unit_test(test_loss_after_an_idle_time_is_not_a_mean),
 		cmocka_unit_test(test_queue_is_that_of_now),
