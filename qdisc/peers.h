@@ -243,10 +243,10 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 		zrtt_run_line(sch, now_ns);
 }
 
-/* Which part of the device's rate is this queue's, whose next packet is of @bytes? If others are
- * asking, it stays what it is.
+/* Which part of the device's rate is this queue's, whose next packet is of @bytes and came at
+ * @came_ns? If others are asking, it stays what it is.
  */
-static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 now_ns)
+static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 came_ns, u64 now_ns)
 {
 	struct zrtt_together *together = &q->together;
 	u64 rate;
@@ -254,9 +254,12 @@ static noinline void zrtt_split(struct zrtt_sched_data *q, u32 bytes, u64 now_ns
 	if (!spin_trylock(&together->shared->lock))
 		return;
 	together->peer.rate = q->params.shaper.rate;
+	zrtt_peer_took(&together->shared->device, &together->peer, &q->link,
+		       together->sent_bytes, zrtt_shaper_begin_ns(&q->shaper, came_ns));
 	rate = zrtt_peer_split(&together->shared->device, &together->peer, together->sent_bytes,
 			       now_ns);
 	zrtt_split_take(&q->shaper, &q->link, rate, now_ns);
+	together->peer.begin_ns = zrtt_shaper_begin_ns(&q->shaper, came_ns);
 	together->peer.active_until_ns = zrtt_split_until_ns(&q->shaper, &q->link, bytes,
 							     now_ns);
 	spin_unlock(&together->shared->lock);

@@ -28,7 +28,7 @@ static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 				  max(skb_network_offset(skb), 0), cb->segs);
 	if (q->together.on &&
 	    zrtt_split_due(&q->shaper, &q->link, bytes, q->together.split_ns, now_ns))
-		zrtt_split(q, bytes, now_ns);
+		zrtt_split(q, bytes, cb->enqueue_ns, now_ns);
 	if (!zrtt_shaper_ready(&q->shaper, now_ns)) {
 		qdisc_qstats_overlimit(sch);
 		qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);

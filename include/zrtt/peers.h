@@ -16,9 +16,9 @@
  *   rate_q = rate (dues_q / sum of dues) (1 + lead / span)
  *
  * dues_q is the number of its flows that are held back, and what the others send in terms of
- * the due share; or of its hosts, each by the part of its flows that are in this queue. A
- * queue that does not wait takes less, or is not in the sum yet: what all have sent is on one
- * clock, and lead is how far that is behind time.
+ * the due share; or of its hosts, each by the part of its flows that are in this queue. The
+ * sum has, of a queue that takes less than its part, what it takes. What all have sent is on
+ * one clock, and lead is how far that is behind time.
  *
  * Nothing is locked here: who calls this does that, once per tick, and for the rate once per
  * ZRTT_SPLIT_NS.
@@ -75,6 +75,10 @@
  */
 #define ZRTT_DUES_PART		(ZRTT_DUES_ONE / 2)
 
+/* Who was idle for this part of the time takes less than its part of the rate. */
+#define ZRTT_SPLIT_FULL_SHIFT	3
+#define ZRTT_SPLIT_ALL		(1U << ZRTT_DUES_PART_FRAC)
+
 /**
  * struct zrtt_peer - what a queue says of itself
  * @next: another queue of the device
@@ -86,6 +90,10 @@
  * @sojourn_until_ns: when that is too old
  * @rate: of the device, bytes per second, as this queue was told it; 0 = it does not shape
  * @dues_q8: how many due shares it is to have, ZRTT_DUES_FRAC fraction bits
+ * @taken_q8: how many of those it takes
+ * @share_q26: of the rate it took this when it last asked, ZRTT_DUES_PART_FRAC fraction bits;
+ *	ZRTT_SPLIT_ALL = all of its part
+ * @begin_ns: when the packet that was next then could begin, by its shaper
  * @active_until_ns: until then it has something to send, or the link is busy with it
  */
 struct zrtt_peer {
@@ -98,6 +106,9 @@ struct zrtt_peer {
 	u64 sojourn_until_ns;
 	u64 rate;
 	u32 dues_q8;
+	u32 taken_q8;
+	u32 share_q26;
+	u64 begin_ns;
 	u64 active_until_ns;
 };
 
@@ -111,6 +122,7 @@ struct zrtt_peer {
  * @rate: bytes per second: the least of what the queues were told
  * @cost_q20: nanoseconds that a byte takes, ZRTT_COST_FRAC fraction bits
  * @dues_q8: sum of those that have something to send
+ * @taken_q8: the same of what they take
  * @to_split: @rate, corrected for what was sent
  * @split_ns: when these are too old
  * @busy_ns: until when the link is busy with what all queues sent
@@ -124,6 +136,7 @@ struct zrtt_device {
 	u64 rate;
 	u64 cost_q20;
 	u64 dues_q8;
+	u64 taken_q8;
 	u64 to_split;
 	u64 split_ns;
 	u64 busy_ns;
@@ -296,11 +309,14 @@ static inline void zrtt_device_look(struct zrtt_device *d, u64 now_ns)
 
 	d->rate = 0;
 	d->dues_q8 = 0;
+	d->taken_q8 = 0;
 	for (peer = d->peers; peer; peer = peer->next) {
 		if (peer->rate && (!d->rate || peer->rate < d->rate))
 			d->rate = peer->rate;
-		if (zrtt_peer_active(peer, now_ns))
-			d->dues_q8 += peer->dues_q8;
+		if (!zrtt_peer_active(peer, now_ns))
+			continue;
+		d->dues_q8 += peer->dues_q8;
+		d->taken_q8 += peer->taken_q8;
 	}
 	d->cost_q20 = d->rate ?
 		div64_u64(ZRTT_NS_PER_S << ZRTT_COST_FRAC, d->rate) : 0;
@@ -308,12 +324,78 @@ static inline void zrtt_device_look(struct zrtt_device *d, u64 now_ns)
 	d->split_ns = now_ns + ZRTT_SPLIT_NS;
 }
 
+/* How long a link of @rate is busy with @sent bytes, nanoseconds; those of a second count, or
+ * ZRTT_SHAPER_BYTES_MAX if that is more.
+ */
+static inline u64 zrtt_sent_ns(u64 rate, u64 cost_q20, u64 sent)
+{
+	u64 most = rate > ZRTT_SHAPER_BYTES_MAX ? rate : ZRTT_SHAPER_BYTES_MAX;
+
+	return (sent < most ? sent : most) * cost_q20 >> ZRTT_COST_FRAC;
+}
+
+/**
+ * zrtt_peer_took() - how much did a queue take of its part since it asked last?
+ * @d: device
+ * @peer: the queue, which asks next
+ * @link: the link behind, with that part
+ * @sent: bytes that it sent since
+ * @begin_ns: when its next packet may begin, by its shaper; at least @peer->begin_ns if any left
+ *
+ * Time is its shaper's, which each packet is on for as long as it takes.
+ */
+static inline void zrtt_peer_took(const struct zrtt_device *d, struct zrtt_peer *peer,
+				  const struct zrtt_shaper_params *link, u64 sent, u64 begin_ns)
+{
+	u64 busy_ns = zrtt_sent_ns(link->rate, link->cost_q20, sent);
+	u64 time_ns = begin_ns - peer->begin_ns, rate;
+
+	if (!sent || (s64)time_ns <= 0)
+		return;
+	peer->share_q26 = ZRTT_SPLIT_ALL;
+	if (busy_ns >= time_ns - (time_ns >> ZRTT_SPLIT_FULL_SHIFT) || link->rate > d->rate)
+		return;
+	rate = link->rate * div64_u64(busy_ns << ZRTT_Q16, time_ns) >> ZRTT_Q16;
+	peer->share_q26 = (u32)div64_u64(rate << ZRTT_DUES_PART_FRAC, d->rate);
+}
+
+/* What a queue takes is in the sum if the others know that it has something to send. */
+static inline void zrtt_peer_take(struct zrtt_device *d, struct zrtt_peer *peer, bool in_sum)
+{
+	u64 taken_q8 = peer->share_q26 * d->taken_q8 >> ZRTT_DUES_PART_FRAC;
+	u64 others_q8 = d->taken_q8 > peer->taken_q8 ? d->taken_q8 - peer->taken_q8 : 0;
+
+	if (peer->share_q26 == ZRTT_SPLIT_ALL || taken_q8 > peer->dues_q8)
+		taken_q8 = peer->dues_q8;
+	peer->taken_q8 = (u32)taken_q8;
+	if (in_sum)
+		d->taken_q8 = others_q8 + taken_q8;
+}
+
+static inline u32 zrtt_dues_part(u32 dues_q8, u64 sum_q8)
+{
+	return dues_q8 < sum_q8 ? (u32)div64_u64((u64)dues_q8 << ZRTT_DUES_PART_FRAC, sum_q8) :
+				  ZRTT_SPLIT_ALL;
+}
+
+/* Of the rate: its dues, and all that others leave. But of those that took less than their
+ * part all may wake at once: beyond that each may have twice what it took.
+ */
+static inline u32 zrtt_peer_part(const struct zrtt_device *d, const struct zrtt_peer *peer)
+{
+	u32 part = zrtt_dues_part(peer->dues_q8, d->taken_q8 - peer->taken_q8 + peer->dues_q8);
+	u32 least = zrtt_dues_part(peer->dues_q8, d->dues_q8);
+
+	if (least < 2 * peer->share_q26)
+		least = 2 * peer->share_q26;
+	return part < least ? part : least;
+}
+
 /**
  * zrtt_peer_split() - the part of the rate that a queue has
  * @d: device
- * @peer: the queue, which has something to send
- * @sent: bytes that it sent since it asked last; those of a second count, or
- *	ZRTT_SHAPER_BYTES_MAX if that is more
+ * @peer: the queue, which has something to send; see zrtt_peer_took()
+ * @sent: bytes that it sent since it asked last
  * @now_ns: clock
  *
  * Its active_until_ns is to follow. Return: bytes per second, ZRTT_SPLIT_RATE_LEAST or more.
@@ -321,21 +403,16 @@ static inline void zrtt_device_look(struct zrtt_device *d, u64 now_ns)
 static inline u64 zrtt_peer_split(struct zrtt_device *d, struct zrtt_peer *peer, u64 sent,
 				  u64 now_ns)
 {
-	u64 most = d->rate > ZRTT_SHAPER_BYTES_MAX ? d->rate : ZRTT_SHAPER_BYTES_MAX;
 	bool woke = !zrtt_peer_active(peer, now_ns);
 	u64 rate;
 
 	if (woke)
 		peer->active_until_ns = now_ns + 1;
-	if (sent > most)
-		sent = most;
-	d->busy_ns += sent * d->cost_q20 >> ZRTT_COST_FRAC;
+	d->busy_ns += zrtt_sent_ns(d->rate, d->cost_q20, sent);
+	zrtt_peer_take(d, peer, !woke);
 	if (woke || now_ns >= d->split_ns)
 		zrtt_device_look(d, now_ns);
-	rate = d->to_split;
-	if (peer->dues_q8 < d->dues_q8)
-		rate = rate * div64_u64((u64)peer->dues_q8 << ZRTT_DUES_PART_FRAC, d->dues_q8) >>
-		       ZRTT_DUES_PART_FRAC;
+	rate = d->to_split * zrtt_peer_part(d, peer) >> ZRTT_DUES_PART_FRAC;
 	if (rate > d->rate)
 		rate = d->rate;
 	return rate < ZRTT_SPLIT_RATE_LEAST ? ZRTT_SPLIT_RATE_LEAST : rate;

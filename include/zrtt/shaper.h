@@ -118,12 +118,18 @@ static inline bool zrtt_shaper_ready(const struct zrtt_shaper *s, u64 now_ns)
 	return now_ns >= s->next_ns;
 }
 
+/* When a packet that came at @came_ns and is next may begin: the link did not work on it before. */
+static inline u64 zrtt_shaper_begin_ns(const struct zrtt_shaper *s, u64 came_ns)
+{
+	return s->next_ns < came_ns ? came_ns : s->next_ns;
+}
+
 /**
  * zrtt_shaper_leave() - a packet leaves
  * @params: the link
  * @s: where it is
  * @bytes: what zrtt_shaper_bytes() says
- * @came_ns: when the packet came: the link did not work on it before
+ * @came_ns: when the packet came
  * @now_ns: clock; zrtt_shaper_ready()
  */
 static inline void zrtt_shaper_leave(const struct zrtt_shaper_params *params,
@@ -131,10 +137,8 @@ static inline void zrtt_shaper_leave(const struct zrtt_shaper_params *params,
 				     u64 now_ns)
 {
 	u64 cost_q20 = bytes * params->cost_q20 + s->rest_q20;
-	u64 begin_ns = s->next_ns;
+	u64 begin_ns = zrtt_shaper_begin_ns(s, came_ns);
 
-	if (begin_ns < came_ns)
-		begin_ns = came_ns;
 	if (begin_ns + ZRTT_SHAPER_LATE_NS < now_ns)
 		begin_ns = now_ns - ZRTT_SHAPER_LATE_NS;
 	s->next_ns = begin_ns + (cost_q20 >> ZRTT_COST_FRAC);

@@ -351,9 +351,13 @@ static void shaped_wait(struct shaped *q, bool waits, u64 now)
 
 static void shaped_split(struct zrtt_device *d, struct shaped *q, u64 now)
 {
-	u64 rate = zrtt_peer_split(d, &q->peer, q->unsaid, now);
+	u64 rate;
 
+	zrtt_peer_took(d, &q->peer, &q->link, q->unsaid,
+		       zrtt_shaper_begin_ns(&q->shaper, q->since));
+	rate = zrtt_peer_split(d, &q->peer, q->unsaid, now);
 	zrtt_split_take(&q->shaper, &q->link, rate, now);
+	q->peer.begin_ns = zrtt_shaper_begin_ns(&q->shaper, q->since);
 	q->peer.active_until_ns = zrtt_split_until_ns(&q->shaper, &q->link, FRAME, now);
 	q->unsaid = 0;
 	q->split_ns = now + ZRTT_SPLIT_NS;
@@ -530,6 +534,83 @@ static void rest_of_a_share_is_used(void **state)
 		sum += sent_by(q, SHAPED);
 	}
 	assert_near((sum + little) / (5.0 * RATE), 1, 0.01);
+}
+
+/* A packet comes to a queue that has no other, and leaves. */
+static void shaped_packet(struct zrtt_device *d, struct shaped *q, u64 now)
+{
+	shaped_wait(q, false, now);
+	if (zrtt_split_due(&q->shaper, &q->link, FRAME, q->split_ns, now))
+		shaped_split(d, q, now);
+	assert_true(zrtt_shaper_ready(&q->shaper, now));
+	zrtt_shaper_leave(&q->link, &q->shaper, FRAME, now, now);
+	q->sent += FRAME;
+	q->unsaid += FRAME;
+}
+
+/* So do queues that have a packet in each millisecond, and 18 of 20 dues: one waits for all that
+ * these do not take.
+ */
+static void rest_of_busy_queues_is_used(void **state)
+{
+	const u64 rates[] = { 12500000, 125000000, 1250000000 };
+	struct shaped q[SHAPED];
+	u32 i, r, n;
+
+	(void)state;
+	for (r = 0; r < ARRAY_LEN(rates); r++) {
+		struct zrtt_device d = {};
+		u64 now = shaped_start(&d, q, rates[r]);
+
+		for (i = 1; i < SHAPED; i++)
+			q[i].waits = false;
+		now = run_all(&d, q, SHAPED, now, 20 * MS);
+		for (n = 0; n < 1000; n++) {
+			for (i = 1; i < SHAPED; i++)
+				shaped_packet(&d, &q[i], now);
+			now = run_all(&d, q, SHAPED, now, MS);
+			if (n == 19)
+				sent_by(q, SHAPED);
+		}
+		assert_near(sent_by(q, SHAPED) / (0.98 * rates[r]), 1, 0.01);
+	}
+}
+
+/* What is left is theirs again when they want it: all at once, they send little more than
+ * their parts before the others see it.
+ */
+static void queues_have_their_parts_back_at_once(void **state)
+{
+	struct zrtt_peer *peer;
+	struct zrtt_device d = {};
+	struct shaped q[16];
+	u64 rate = 125000000, now = START, sum;
+	u32 i, n;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(q); i++) {
+		shaped_init(&d, &q[i], rate, 1);
+		q[i].waits = !i;
+	}
+	for (n = 0; n < 100; n++) {
+		for (i = 1; i < ARRAY_LEN(q); i++)
+			shaped_packet(&d, &q[i], now);
+		now = run_all(&d, q, ARRAY_LEN(q), now, MS);
+	}
+	for (peer = d.peers; peer; peer = peer->next)
+		assert_true(zrtt_peer_active(peer, now));
+	for (i = 1; i < ARRAY_LEN(q); i++)
+		shaped_wait(&q[i], true, now);
+	sent_by(q, ARRAY_LEN(q));
+	now = run_all(&d, q, ARRAY_LEN(q), now, MS);
+	sum = sent_by(q, ARRAY_LEN(q));
+	assert_in_range(sum, rate / 1000, 3 * rate / 1000);
+	now = run_all(&d, q, ARRAY_LEN(q), now, 19 * MS);
+	sum += sent_by(q, ARRAY_LEN(q));
+	assert_in_range(sum, 0.02 * rate, 0.025 * rate);
+	run_all(&d, q, ARRAY_LEN(q), now, 100 * MS);
+	for (i = 0; i < ARRAY_LEN(q); i++)
+		assert_near(q[i].sent / (0.1 * rate / ARRAY_LEN(q)), 1, 0.1);
 }
 
 /* Nobody saves up an idle second. */
@@ -719,6 +800,8 @@ int main(void)
 		cmocka_unit_test(waking_queue_has_its_share_at_once),
 		cmocka_unit_test(packet_on_the_link_goes_on_faster),
 		cmocka_unit_test(rest_of_a_share_is_used),
+		cmocka_unit_test(rest_of_busy_queues_is_used),
+		cmocka_unit_test(queues_have_their_parts_back_at_once),
 		cmocka_unit_test(idle_time_is_not_saved),
 		cmocka_unit_test(least_rate_counts),
 		cmocka_unit_test(who_does_not_shape_has_no_part),
