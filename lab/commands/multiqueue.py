@@ -6,9 +6,11 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from statistics import median
+from typing import Any
 
 from lab.commands.parsing import Commands, Help
 from lab.host.progress import Board
+from lab.model.grid import FIELDS
 from lab.model.hosts import numbers
 from lab.model.ports import MAX_FLOWS
 from lab.model.scenario import ScenarioError
@@ -17,6 +19,9 @@ from lab.trials import multiqueue, multiqueue_cost
 from lab.trials.multiqueue_cost import ALONE, LOADS, Readings
 
 parse_hosts = numbers("--hosts", 1, MAX_FLOWS)
+
+OF_SCENARIO = ("rate", "rtts", "warmup", "duration", "start", "stop")
+"""Options of `lab run` that mean the same here."""
 
 
 def add(commands: Commands) -> None:
@@ -39,6 +44,21 @@ def add(commands: Commands) -> None:
                    help="the qdisc knows the word bandwidth, and is told the rate")  # fmt: skip
     p.add_argument("--hosts", default="", metavar="K,K,...",
                    help="hosts that have so many flows, instead of 20 flows")  # fmt: skip
+    p.add_argument("--rate", metavar="RATE", help="rate of all queues; default: 20mbit")
+    p.add_argument("--rtts", metavar="LIST",
+                   help="RTTs of the 20 flows, or of the hosts: 20ms,40ms,... or "
+                   "FIRST..LAST/COUNT; default: 20ms..400ms")  # fmt: skip
+    p.add_argument("--warmup", type=float, metavar="S",
+                   help="seconds before the measurement; default: 20")  # fmt: skip
+    p.add_argument("--duration", type=float, metavar="S", help="seconds measured; default: 60")
+    p.add_argument("--start", metavar="S,S,...",
+                   help="start times of the flows of each RTT, in seconds")  # fmt: skip
+    p.add_argument("--stop", metavar="S,S,...",
+                   help="times when the flows of each RTT are reset, in seconds; or end: "
+                   "never")  # fmt: skip
+    p.add_argument("--only", action="append", metavar="TEXT",
+                   help="only layouts that have this in their name, such as four; "
+                   "repeatable")  # fmt: skip
     p.add_argument("--packets", type=int, default=20_000, metavar="N",
                    help="with --cost: packets of each processor and measurement")  # fmt: skip
     p.add_argument("--rounds", type=int, default=9, metavar="N",
@@ -60,16 +80,30 @@ def cost_lines(readings: Readings) -> list[tuple[str, ...]]:
     return lines
 
 
+def changes(args: argparse.Namespace) -> dict[str, Any]:
+    """What the options change of the scenario. Raises ScenarioError."""
+    found: dict[str, Any] = {}
+    for name in OF_SCENARIO:
+        if getattr(args, name) is not None:
+            found |= FIELDS[name](getattr(args, name))
+    return found
+
+
 def _fairness(args: argparse.Namespace) -> Sequence[tuple[str, ...]]:
     board = Board()
     sessions = parse_hosts(args.hosts) if args.hosts else ()
     layouts = (
         multiqueue.of_hosts(sessions, args.seed) if sessions else multiqueue.layouts(args.seed)
     )
+    if args.only:
+        layouts = [one for one in layouts if any(text in one.name for text in args.only)]
+    if not layouts:
+        raise ScenarioError("--only: no layout has this in its name")
     shared = [
         multiqueue.run(
-            args.qdisc, layout, args.seed, shape=args.shape, progress=board.track(layout.name)
-        )
+            args.qdisc, layout, args.seed, shape=args.shape, changes=changes(args),
+            progress=board.track(layout.name),
+        )  # fmt: skip
         for layout in layouts
     ]
     return multiqueue.lines_of_hosts(shared) if sessions else multiqueue.lines(shared)

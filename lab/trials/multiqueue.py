@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.host.progress import Progress
 from lab.model.ports import FIRST_PORT
-from lab.model.scenario import Scenario, parse_rtts
+from lab.model.scenario import Scenario, ScenarioError, parse_rtts
 from lab.results.result import Result, jain
 from lab.runs import runner
 from lab.toolchain import build
@@ -123,11 +124,28 @@ def of_hosts(sessions: Sequence[int], seed: int) -> list[Layout]:
     return [Layout(name, queue_of, tuple(sessions)) for name, queue_of in layouts]
 
 
-def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
+def scenario(layout: Layout, seed: int, changes: Mapping[str, Any] = {}) -> Scenario:
+    """Its traffic; `changes` are fields of it that are to be others. Raises ScenarioError."""
+    hosts = len(layout.sessions)
+    fields = {
+        "rate_bps": RATE_BPS,
+        "rtts_ms": parse_rtts(f"20ms..400ms/{hosts}" if hosts else RTTS),
+        "sessions": 0 if hosts else 1,
+        **changes,
+    }
+    made = Scenario(
+        kernel="uml", qdisc="pfifo limit 100000", sessions_of=layout.sessions, seed=seed, **fields
+    ).check()
+    if made.n_flows != len(layout.queue_of):
+        raise ScenarioError(f"--rtts: {len(layout.queue_of)}, one for each flow")
+    return made
+
+
+def _around(qdisc: str, rate_bps: int, layout: Layout, *, shape: bool) -> runner.Around:
     """The device, and what is to be loaded for it."""
     kind = qdisc.split()[0]
-    words = f"{qdisc} bandwidth {RATE_BPS}bit" if shape else qdisc
-    device = ["ifb" if shape else "mqlink", str(RATE_BPS), str(layout.queues)]
+    words = f"{qdisc} bandwidth {rate_bps}bit" if shape else qdisc
+    device = ["ifb" if shape else "mqlink", str(rate_bps), str(layout.queues)]
     place = "root" if kind in WITH_CHILDREN else "each"
     return runner.Around(
         SCRIPT,
@@ -137,16 +155,11 @@ def _around(qdisc: str, layout: Layout, *, shape: bool) -> runner.Around:
 
 
 def run(qdisc: str, layout: Layout, seed: int, *, shape: bool = False,
-        progress: Progress | None = None) -> Shared:  # fmt: skip
+        changes: Mapping[str, Any] = {}, progress: Progress | None = None) -> Shared:  # fmt: skip
     """Runs a layout; the qdiscs shape, or the link has a rate. Raises what runner.run() raises."""
-    hosts = len(layout.sessions)
-    scenario = Scenario(
-        kernel="uml", qdisc="pfifo limit 100000", rate_bps=RATE_BPS,
-        rtts_ms=parse_rtts(f"20ms..400ms/{hosts}" if hosts else RTTS),
-        sessions=0 if hosts else 1, sessions_of=layout.sessions, seed=seed,
-    ).check()  # fmt: skip
-    around = _around(qdisc, layout, shape=shape)
-    return Shared(layout, runner.run(scenario, around=around, progress=progress))
+    traffic = scenario(layout, seed, changes)
+    around = _around(qdisc, traffic.rate_bps, layout, shape=shape)
+    return Shared(layout, runner.run(traffic, around=around, progress=progress))
 
 
 def _row(one: Shared, index: float, within: str, shares: Sequence[float]) -> tuple[str, ...]:
