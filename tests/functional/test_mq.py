@@ -17,6 +17,7 @@ from test_qdisc import TROUBLE, unaccounted
 from lab.engines.select import get_engine
 from lab.results.readings import ResultError
 from lab.toolchain import build
+from lab.model.scenario import parse_rtts
 from lab.trials import multiqueue, multiqueue_cost
 from lab.trials.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 
@@ -154,6 +155,21 @@ def test_flows_are_alike_whatever_their_queue(shape: bool) -> None:
     assert shared.result.jain > 0.99
     assert min(shared.jains) > 0.99
     assert 0.98 < shared.result.utilisation < 1.01
+
+
+def test_flows_that_leave_a_queue_leave_its_part_to_the_others() -> None:
+    """8 of 9 flows, of 20: the last one takes little, and has packets all the time."""
+    layout = multiqueue.four(1)
+    last = layout.queue_of.index(4)
+    stops = tuple(
+        8.0 if queue == 4 and flow != last else None for flow, queue in enumerate(layout.queue_of)
+    )
+    changes = {
+        "rate_bps": 200_000_000, "rtts_ms": parse_rtts("10ms..40ms/20"), "stops_s": stops,
+        "warmup_s": 8.0, "duration_s": 2.0,
+    }  # fmt: skip
+    shared = multiqueue.run("zrtt", layout, 1, shape=True, changes=changes)
+    assert 0.975 < shared.result.utilisation < 1.01
 
 
 def test_queues_that_are_equals_are_unfair_to_flows() -> None:
