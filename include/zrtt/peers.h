@@ -75,8 +75,10 @@
  */
 #define ZRTT_DUES_PART		(ZRTT_DUES_ONE / 2)
 
-/* Who was idle for this part of the time takes less than its part of the rate. */
-#define ZRTT_SPLIT_FULL_SHIFT	3
+/* A queue takes all of its part if it was idle for less than this part of the time, and so the
+ * time before: one burst does not last as long.
+ */
+#define ZRTT_SPLIT_IDLE_TIME_SHIFT	3
 #define ZRTT_SPLIT_ALL		(1U << ZRTT_DUES_PART_FRAC)
 
 /**
@@ -91,8 +93,9 @@
  * @rate: of the device, bytes per second, as this queue was told it; 0 = it does not shape
  * @dues_q8: how many due shares it is to have, ZRTT_DUES_FRAC fraction bits
  * @taken_q8: how many of those it takes
- * @share_q26: of the rate it took this when it last asked, ZRTT_DUES_PART_FRAC fraction bits;
- *	ZRTT_SPLIT_ALL = all of its part
+ * @share_q26: of the rate it took this when it last asked, ZRTT_DUES_PART_FRAC fraction bits
+ * @busy: that was about all of its part
+ * @full: the time before, too
  * @begin_ns: when the packet that was next then could begin, by its shaper
  * @active_until_ns: until then it has something to send, or the link is busy with it
  */
@@ -108,6 +111,8 @@ struct zrtt_peer {
 	u32 dues_q8;
 	u32 taken_q8;
 	u32 share_q26;
+	bool busy;
+	bool full;
 	u64 begin_ns;
 	u64 active_until_ns;
 };
@@ -352,11 +357,14 @@ static inline void zrtt_peer_took(const struct zrtt_device *d, struct zrtt_peer 
 
 	if (!sent || (s64)time_ns <= 0)
 		return;
-	peer->share_q26 = ZRTT_SPLIT_ALL;
-	if (busy_ns >= time_ns - (time_ns >> ZRTT_SPLIT_FULL_SHIFT) || link->rate > d->rate)
-		return;
+	if (busy_ns > time_ns)
+		busy_ns = time_ns;
+	peer->full = peer->busy;
+	peer->busy = busy_ns >= time_ns - (time_ns >> ZRTT_SPLIT_IDLE_TIME_SHIFT);
+	peer->full &= peer->busy;
 	rate = link->rate * div64_u64(busy_ns << ZRTT_Q16, time_ns) >> ZRTT_Q16;
-	peer->share_q26 = (u32)div64_u64(rate << ZRTT_DUES_PART_FRAC, d->rate);
+	peer->share_q26 = rate < d->rate ?
+		(u32)div64_u64(rate << ZRTT_DUES_PART_FRAC, d->rate) : ZRTT_SPLIT_ALL;
 }
 
 /* What a queue takes is in the sum if the others know that it has something to send. */
@@ -365,7 +373,7 @@ static inline void zrtt_peer_take(struct zrtt_device *d, struct zrtt_peer *peer,
 	u64 taken_q8 = peer->share_q26 * d->taken_q8 >> ZRTT_DUES_PART_FRAC;
 	u64 others_q8 = d->taken_q8 > peer->taken_q8 ? d->taken_q8 - peer->taken_q8 : 0;
 
-	if (peer->share_q26 == ZRTT_SPLIT_ALL || taken_q8 > peer->dues_q8)
+	if (peer->full || taken_q8 > peer->dues_q8)
 		taken_q8 = peer->dues_q8;
 	peer->taken_q8 = (u32)taken_q8;
 	if (in_sum)
@@ -378,8 +386,8 @@ static inline u32 zrtt_dues_part(u32 dues_q8, u64 sum_q8)
 				  ZRTT_SPLIT_ALL;
 }
 
-/* Of the rate: its dues, and all that others leave. But of those that took less than their
- * part all may wake at once: beyond that each may have twice what it took.
+/* Of the rate: its dues, and all that others leave. But several that took little may want more
+ * at once: beyond its dues of all, each may have twice what it took.
  */
 static inline u32 zrtt_peer_part(const struct zrtt_device *d, const struct zrtt_peer *peer)
 {

@@ -339,10 +339,11 @@ struct shaped {
 	u64 unsaid;
 	u64 sent;
 	u64 since;
+	u32 burst;
 	bool waits;
 };
 
-/* Packets come, or none is left. */
+/* Packets come, as many as leave or a burst of them, or none is left. */
 static void shaped_wait(struct shaped *q, bool waits, u64 now)
 {
 	q->since = now;
@@ -374,6 +375,8 @@ static void shaped_run(struct zrtt_device *d, struct shaped *q, u64 now)
 		zrtt_shaper_leave(&q->link, &q->shaper, FRAME, q->since, now);
 		q->sent += FRAME;
 		q->unsaid += FRAME;
+		if (q->burst && !--q->burst)
+			q->waits = false;
 	}
 }
 
@@ -574,6 +577,35 @@ static void rest_of_busy_queues_is_used(void **state)
 		}
 		assert_near(sent_by(q, SHAPED) / (0.98 * rates[r]), 1, 0.01);
 	}
+}
+
+/* And of queues that come in bursts, and take all of their part while one lasts. */
+static void rest_of_bursts_is_used(void **state)
+{
+	const u64 rate = 12500000, every[SHAPED] = { 0, 10, 5, 2 };
+	struct zrtt_device d = {};
+	struct shaped q[SHAPED];
+	u64 now = shaped_start(&d, q, rate), from = 0;
+	u32 i, n;
+
+	(void)state;
+	for (i = 1; i < SHAPED; i++)
+		q[i].waits = false;
+	for (n = 0; n < 4000; n++) {
+		for (i = 1; i < SHAPED; i++) {
+			if (n % every[i])
+				continue;
+			if (!q[i].waits)
+				shaped_wait(&q[i], true, now);
+			q[i].burst += 6;
+		}
+		if (n == 100) {
+			sent_by(q, SHAPED);
+			from = now;
+		}
+		now = run_all(&d, q, SHAPED, now, 750000);
+	}
+	assert_near(sent_by(q, SHAPED) / ((double)(now - from) / S * rate), 1, 0.005);
 }
 
 /* What is left is theirs again when they want it: all at once, they send little more than
@@ -801,6 +833,7 @@ int main(void)
 		cmocka_unit_test(packet_on_the_link_goes_on_faster),
 		cmocka_unit_test(rest_of_a_share_is_used),
 		cmocka_unit_test(rest_of_busy_queues_is_used),
+		cmocka_unit_test(rest_of_bursts_is_used),
 		cmocka_unit_test(queues_have_their_parts_back_at_once),
 		cmocka_unit_test(idle_time_is_not_saved),
 		cmocka_unit_test(least_rate_counts),
