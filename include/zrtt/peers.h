@@ -347,21 +347,24 @@ static inline u64 zrtt_sent_ns(u64 rate, u64 cost_q20, u64 sent)
  * @sent: bytes that it sent since
  * @begin_ns: when its next packet may begin, by its shaper; at least @peer->begin_ns if any left
  *
- * Time is its shaper's, which each packet is on for as long as it takes.
+ * Time is its shaper's, which each packet is on for as long as it takes. One that was away for
+ * the span is to have all of its part, until it is known what it takes.
  */
 static inline void zrtt_peer_took(const struct zrtt_device *d, struct zrtt_peer *peer,
 				  const struct zrtt_shaper_params *link, u64 sent, u64 begin_ns)
 {
 	u64 busy_ns = zrtt_sent_ns(link->rate, link->cost_q20, sent);
 	u64 time_ns = begin_ns - peer->begin_ns, rate;
+	bool busy, away;
 
-	if (!sent || (s64)time_ns <= 0)
+	if ((s64)time_ns <= 0)
 		return;
 	if (busy_ns > time_ns)
 		busy_ns = time_ns;
-	peer->full = peer->busy;
-	peer->busy = busy_ns >= time_ns - (time_ns >> ZRTT_SPLIT_IDLE_TIME_SHIFT);
-	peer->full &= peer->busy;
+	busy = busy_ns >= time_ns - (time_ns >> ZRTT_SPLIT_IDLE_TIME_SHIFT);
+	away = !busy && time_ns > zrtt_device_span_ns(d);
+	peer->full = away || (busy && peer->busy);
+	peer->busy = away || busy;
 	rate = link->rate * div64_u64(busy_ns << ZRTT_Q16, time_ns) >> ZRTT_Q16;
 	peer->share_q26 = rate < d->rate ?
 		(u32)div64_u64(rate << ZRTT_DUES_PART_FRAC, d->rate) : ZRTT_SPLIT_ALL;

@@ -779,6 +779,32 @@ static void muted_queue_is_forgotten_at_once(void **state)
 	assert_near(q[1].sent / (10.0 * RATE / 17), 1, 0.05);
 }
 
+/* So on a slow link, where a packet takes longer than all that: the sum of queues that wake one
+ * after the other is soon the rate.
+ */
+static void queues_that_wake_keep_to_a_slow_rate(void **state)
+{
+	const u64 rate = 125000;
+	struct zrtt_device d = {};
+	struct shaped q[SHAPED];
+	u64 now = START;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < SHAPED; i++) {
+		shaped_init(&d, &q[i], rate, 1);
+		q[i].waits = !i;
+	}
+	now = run_all(&d, q, SHAPED, now, S);
+	sent_by(q, SHAPED);
+	for (i = 1; i < SHAPED; i++) {
+		shaped_wait(&q[i], true, now);
+		now = run_all(&d, q, SHAPED, now, 5 * MS);
+	}
+	now = run_all(&d, q, SHAPED, now, 85 * MS);
+	assert_in_range(sent_by(q, SHAPED), 0.1 * rate, 0.125 * rate);
+}
+
 /* Anything may come: a part is no more than the whole, and never nothing. */
 static void part_is_within_bounds(void **state)
 {
@@ -830,6 +856,7 @@ int main(void)
 		cmocka_unit_test(rate_is_split_by_dues),
 		cmocka_unit_test(share_of_an_empty_queue_is_used),
 		cmocka_unit_test(waking_queue_has_its_share_at_once),
+		cmocka_unit_test(queues_that_wake_keep_to_a_slow_rate),
 		cmocka_unit_test(packet_on_the_link_goes_on_faster),
 		cmocka_unit_test(rest_of_a_share_is_used),
 		cmocka_unit_test(rest_of_busy_queues_is_used),
