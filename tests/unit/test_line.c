@@ -1118,6 +1118,15 @@ static void test_without_tcp_the_rate_stays(void **state)
 	assert_int_equal(told.line.rate, MBIT);
 }
 
+/* An epoch in which @bytes are sent, @data of TCP, of which @lost were lost. */
+static void epoch_without_answers(struct told *told, u32 bytes, u32 data, u32 lost)
+{
+	told->now_us += TICK_US;
+	told->bytes += bytes;
+	pass_between(&told->loss, 0, 0, data, lost);
+	update_told(told);
+}
+
 /* Nor does a loss of the little that was sent at first, and a low rate rises. */
 static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 {
@@ -1130,21 +1139,15 @@ static void test_without_answers_little_tcp_does_not_hold_the_rate(void **state)
 	for (i = 0; i < 60 * S / TICK_US; i++) {
 		bool sends = i > 300 && i < 400;
 
-		told.now_us += TICK_US;
-		told.bytes += sends ? 600 : 0;
-		pass_between(&told.loss, 0, 0, sends ? 570 : 0,
-			     i == 320 ? 2 * ZRTT_LOSS_PACKET : 0);
-		update_told(&told);
+		epoch_without_answers(&told, sends ? 600 : 0, sends ? 570 : 0,
+				      i == 320 ? 2 * ZRTT_LOSS_PACKET : 0);
 	}
 	assert_int_equal(told.line.rate, told.params.max);
 	told.line.rate = told.params.min;
 	for (; i < 120 * S / TICK_US; i++) {
 		u32 bytes = (u32)(told.line.rate * TICK_US / 1000000);
 
-		told.now_us += TICK_US;
-		told.bytes += bytes;
-		pass_between(&told.loss, 0, 0, bytes * 95 / 100, 0);
-		update_told(&told);
+		epoch_without_answers(&told, bytes, bytes * 95 / 100, 0);
 	}
 	assert_true(told.line.rate > MBIT);
 }
@@ -1159,13 +1162,9 @@ static void test_without_answers_a_repair_is_no_measure(void **state)
 	begin_told(&told);
 	told.params.min = 16000;
 	for (i = 0; i < 60 * S / TICK_US; i++) {
-		bool again = i >= 300 && i < 310;
+		u32 again = i >= 300 && i < 310 ? ZRTT_LOSS_PACKET : 0;
 
-		told.now_us += TICK_US;
-		told.bytes += again ? ZRTT_LOSS_PACKET : 0;
-		pass_between(&told.loss, 0, 0, again ? ZRTT_LOSS_PACKET : 0,
-			     again && i >= 302 ? ZRTT_LOSS_PACKET : 0);
-		update_told(&told);
+		epoch_without_answers(&told, again, again, i >= 302 ? again : 0);
 	}
 	assert_int_equal(told.line.rate, told.params.max);
 }
