@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What few packets take between their headers and their lane.
+ * What packets take between their headers and their lane, most of them little.
  */
 #ifndef _ZRTT_QDISC_ARRIVE_H
 #define _ZRTT_QDISC_ARRIVE_H

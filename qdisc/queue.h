@@ -303,8 +303,10 @@ static __always_inline void zrtt_note_owing(struct zrtt_sched_data *q, struct sk
 static bool zrtt_stayed_busy(struct Qdisc *sch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	bool busy = qdisc_qlen(sch) && q->sent.idle_events == q->stats.idle_events;
+	bool waits = qdisc_qlen(sch);
+	bool busy = waits && q->sent.waits && q->sent.idle_events == q->stats.idle_events;
 
+	q->sent.waits = waits;
 	q->sent.idle_events = q->stats.idle_events;
 	return busy;
 }

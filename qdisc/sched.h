@@ -61,6 +61,7 @@ struct zrtt_clock {
  * @rate: bytes dequeued in the epoch before it
  * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
  * @idle_events: times the queue had run empty before it
+ * @waits: packets waited as it began
  */
 struct zrtt_departures {
 	u32 epoch;
@@ -69,6 +70,7 @@ struct zrtt_departures {
 	u64 rate;
 	u32 most;
 	u64 idle_events;
+	bool waits;
 };
 
 /**
@@ -167,7 +169,7 @@ struct zrtt_hidden {
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
  * @asks_more: each packet takes more than its arrival
- * @looks_closer: zrtt_enqueue_closer() is due for each packet
+ * @looks_closer: zrtt_arrive_closer() is due for each packet
  * @handshake_flag: TCP flag of the packets that begin a handshake's timing
  * @link: the link behind as it is at present, its part of the rate if several queues share it
  * @shaper: when the next packet may leave

@@ -326,7 +326,8 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	spinlock_t *lock;
 	bool told;
 
-	if (unlikely(zrtt_is_spoofed(q)))
+	/* elsewhere such packets are the flow's, and its number would be that of the others for good */
+	if (q->params.law.tuned && unlikely(zrtt_is_spoofed(q)))
 		return;
 	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
 	lock = zrtt_net_lock(q->net, echo.tag);

@@ -67,7 +67,7 @@
 #define ZRTT_LANE_LEAD_SHIFT	5
 
 /* New flows may be a flood of one packet each: their small packets have that much in thin, and as
- * much in bulk. On a slow link it is a share of what that carries.
+ * much in bulk. On a slow link it is a share of what that sent in the last epoch.
  */
 #define ZRTT_LANE_NEW_SHIFT	4
 #define ZRTT_LANE_NEW		757

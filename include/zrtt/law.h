@@ -221,8 +221,9 @@ static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_sums *su
 }
 
 /* The link sent @most bytes in an epoch in which packets waited all the time, 0 = none: no share is
- * more. Such a one is left behind where the link was faster when flows counted last, or by a flood
- * that was alone: its rate is what it asked for. All flows would be below it, and nobody marked.
+ * more, but for weights below 1 and hosts in several queues, which count soon. Such a one is left
+ * behind where the link was faster when flows counted last, or by a flood that was alone: its rate
+ * is what it asked for. All flows would be below it, and nobody marked.
  */
 static inline void zrtt_law_bound(struct zrtt_law *law, u64 most)
 {
@@ -443,8 +444,8 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @log_rate: log2 of its rate, Q16
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
- * share, as all do while nobody is held back: that of flows that were here before says nothing of
- * those that begin. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
+ * share, as in mode zrtt all do while nobody is held back: that of flows that were here before says
+ * nothing of those that begin. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
  * @log_first where its host is above its due share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
@@ -462,7 +463,7 @@ static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 		if (zrtt_is_doubtful(params, f))
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
-	if (params->feedback && f->rate && law->log_due && law->counted)
+	if (params->feedback && f->rate && law->log_due && (law->counted || !params->tuned))
 		log_weight += (s32)params->feedback *
 			      (log_rate - law->log_due);
 	if (params->tuned)

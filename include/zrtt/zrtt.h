@@ -418,8 +418,10 @@ static inline void zrtt_tick_begin(const struct zrtt_params *params, struct zrtt
 /* The last one: what follows from P_b and the due share. */
 static inline void zrtt_tick_end(const struct zrtt_params *params, struct zrtt_vars *vars)
 {
-	zrtt_law_bound(&vars->law, vars->link_rate);
-	zrtt_law_bound(&vars->hosts.law, vars->link_rate);
+	if (params->law.tuned) {
+		zrtt_law_bound(&vars->law, vars->link_rate);
+		zrtt_law_bound(&vars->hosts.law, vars->link_rate);
+	}
 	vars->table.rtt_avg_us = vars->law.rtt_avg_us;
 	vars->table.due = vars->law.due;
 	vars->hosts.table.due = vars->hosts.law.due;
