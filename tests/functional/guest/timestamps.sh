@@ -58,10 +58,11 @@ line() {
 }
 
 # What a third party sends in a connection's name, before each answer to its packets, which come
-# after 40 ms on one side and 10 on the other.
+# after 40 ms on one side and 10 on the other. The modes of the papers do not tell it from the flow.
 tc -n a qdisc del dev a0 root
 tc -n b qdisc del dev b0 root
-attach timestamps
+slow r out0 5mbit timestamps
+acks add timestamps
 first() {
 	line a a0 timed_out 1
 	line b b0 timed_back 1
