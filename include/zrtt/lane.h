@@ -94,7 +94,7 @@
  * @small_rate: the same of small packets, if that is more
  * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
- * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more, bytes
+ * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS

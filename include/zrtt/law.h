@@ -445,8 +445,9 @@ static inline u32 zrtt_weight_pack(s32 log)
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
  * share, as in mode zrtt all do while nobody is held back: that of flows that were here before says
- * nothing of those that begin. In mode zrtt a new flow has a weight of 1 at most, whatever its RTT is, or that of
- * @log_first where its host is above its due share. Return: as zrtt_weight_pack(), 2^-15 .. 2^22.
+ * nothing of those that begin. There a new flow has a weight of 1 at most, whatever its RTT is, or
+ * that of @log_first where its host is above its due share. Return: as zrtt_weight_pack(),
+ * 2^-15 .. 2^22.
  */
 static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 				 const struct zrtt_law *law,

@@ -15,9 +15,9 @@ from shared import two_cpu_report as report
 from test_qdisc import TROUBLE, unaccounted
 
 from lab.engines.select import get_engine
+from lab.model.scenario import parse_rtts
 from lab.results.readings import ResultError
 from lab.toolchain import build
-from lab.model.scenario import parse_rtts
 from lab.trials import multiqueue, multiqueue_cost
 from lab.trials.multiqueue_cost import ALONE, BESIDE, TOGETHER, Reading, Readings, Sent
 
