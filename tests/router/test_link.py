@@ -11,6 +11,7 @@ import pytest
 from routers import ROUTER
 
 ZRTT = "qdisc zrtt 8001: root refcnt 2 mode zrtt"
+LINK = ROUTER / "sbin" / "zrtt-link"
 HOOK = ROUTER / "ifupdown" / "zrtt"
 STANZA = {"IFACE": "eth0", "IF_ZRTT_UPLINK": "20mbit"}
 
@@ -41,10 +42,43 @@ def test_rate_needs_the_redirection(tmp_path: Path, redirected: bool, told: int)
         f"case $* in\nfilter*) {shown} ;;\n*show*) echo '{ZRTT}' ;;\n*) echo $* >>{log} ;;\nesac",
     )  # fmt: skip
     rates = {"ZRTT_UPLINK": "5mbit", "ZRTT_DOWNLINK": "9mbit"}
-    done = run(tmp_path, ROUTER / "sbin" / "zrtt-link", "rate", "eth0", **rates)
+    done = run(tmp_path, LINK, "rate", "eth0", **rates)
     assert len(log.read_text().splitlines()) == told
     assert (done.returncode == 0) == redirected
     assert ("nothing redirects what arrives to ifb-eth0" in done.stderr) == (not redirected)
+
+
+def test_rate_names_the_ifb_device_that_is_gone(tmp_path: Path) -> None:
+    """tc shows the redirection to it as one to a *."""
+    program(
+        tmp_path, "tc",
+        "case $* in\nfilter*) echo '(Egress Redirect to device *) stolen' ;;\n"
+        f"*'show dev eth0') echo '{ZRTT}' ;;\n*) exit 1 ;;\nesac",
+    )  # fmt: skip
+    done = run(tmp_path, LINK, "rate", "eth0", ZRTT_DOWNLINK="9mbit")
+    assert done.returncode == 1
+    assert done.stderr == "zrtt-link: no zrtt on ifb-eth0: run zrtt-link up eth0 first\n"
+
+
+def test_words_of_settings_are_no_patterns(tmp_path: Path) -> None:
+    """Else the names of files here would be parameters."""
+    program(tmp_path, "tc", "case $* in *replace*) echo $# ;; esac")
+    (tmp_path / "f1").touch()
+    (tmp_path / "f2").touch()
+    done = subprocess.run(
+        [LINK, "up", "eth0"], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "ZRTT_OPTIONS": "f?"},
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "7\n")
+
+
+@pytest.mark.parametrize(("shown", "code"), [(ZRTT, 2), ("qdisc noqueue 0: root refcnt 2", 0)])
+def test_down_fails_where_the_queue_stays(tmp_path: Path, shown: str, code: int) -> None:
+    """As for who is not root; that there is none, or no device, is no failure."""
+    program(tmp_path, "tc", f"case $* in *show*) echo '{shown}' ;; *) echo no >&2; exit 2 ;; esac")
+    program(tmp_path, "ip", "exit 2")
+    done = run(tmp_path, LINK, "down", "eth0")
+    assert (done.returncode, done.stderr) == (code, "no\n" if code else "")
 
 
 @pytest.mark.parametrize("mode", ["start", "stop"])

@@ -314,6 +314,10 @@ def test_rate_without_a_queue_says_so(with_files: Report) -> None:
     assert [code, *rest] == ["rc=1", "rc=1", "1"]
 
 
+def test_default_of_the_kernel_is_replaced(with_files: Report) -> None:
+    assert options(with_files, "default", "ifb-eth0")["bandwidth"] == 9 * MBIT
+
+
 # At boot
 
 

@@ -73,3 +73,11 @@ with ZRTT_UPLINK=5mbit zrtt-link rate 2>&1 || echo "rc=$?"
 with zrtt-link up
 with ZRTT_UPLINK=5mbit ZRTT_DOWNLINK=5mbit zrtt-link rate 2>&1 || echo "rc=$?"
 tc -n r qdisc show dev eth0 | grep -c unlimited
+
+# where zrtt is the kernel's default, which tc cannot change
+default=$(sysctl -n net.core.default_qdisc)
+sysctl -qw net.core.default_qdisc=zrtt
+with ZRTT_DOWNLINK=9mbit zrtt-link up
+state default
+with zrtt-link down
+sysctl -qw net.core.default_qdisc="$default"
