@@ -60,6 +60,7 @@ class Router:
             "proc/sys/net/ipv4/tcp_timestamps": "1",
             "proc/sys/net/ipv4/ip_forward": "1",
             "sys/module/sch_zrtt/refcnt": "1",
+            "sys/class/net/eth0/ifindex": "2",
             "sys/class/net/eth0/device/vendor": "0x8086",
             "sys/class/net/eth0/queues/tx-0/byte_queue_limits/limit": "3028",
         }

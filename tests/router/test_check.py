@@ -42,10 +42,16 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "note this host's own TCP refuses ECN"),
     ("ECN if asked", {"files": {"proc/sys/net/ipv4/tcp_ecn": "2"}},
      "note this host's own TCP does not request ECN"),
+    ("Accurate ECN if asked", {"files": {"proc/sys/net/ipv4/tcp_ecn": "5"}},
+     "note this host's own TCP does not request ECN"),
+    ("Accurate ECN", {"files": {"proc/sys/net/ipv4/tcp_ecn": "3"}},
+     "ok this host's own TCP requests ECN"),
     ("no timestamps", {"files": {"proc/sys/net/ipv4/tcp_timestamps": "0"}},
      "note this host's own TCP sends no timestamps"),
     ("no router", {"files": {"proc/sys/net/ipv4/ip_forward": "0",
                              "proc/sys/net/ipv6/conf/all/forwarding": "0"}},
+     "note this host does not forward: zrtt sees only its own packets"),
+    ("no router, no IPv6", {"files": {"proc/sys/net/ipv4/ip_forward": "0"}},
      "note this host does not forward: zrtt sees only its own packets"),
     ("flowtable", {"flowtables": "flowtable f { devices = { eth0 }; flags offload; }"},
      "warn nftables offloads flows to hardware, which bypasses every qdisc"),
@@ -240,8 +246,10 @@ def test_help_of_link_explains_commands_and_settings(option: str) -> None:
     assert max(map(len, lines)) <= 80
 
 
-@pytest.mark.parametrize("words", [("-x",), ("nope",), ("-j", "eth0", "nope")])
+@pytest.mark.parametrize(
+    "words", [("-x",), ("nope",), ("-j", "eth0", "nope"), ("",), ("..",), ("eth0/queues",)]
+)
 def test_bad_command_line(tmp_path: Path, words: tuple[str, ...]) -> None:
     done = router(tmp_path).run(*words)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(("Usage: zrtt-check", "zrtt-check: no device nope"))
+    assert done.stderr.startswith(("Usage: zrtt-check", f"zrtt-check: no device {words[-1]}\n"))

@@ -61,14 +61,16 @@ check_tc() {
 check_settings() {
 	case $(setting net/ipv4/tcp_ecn) in
 	0) finding note "this host's own TCP refuses ECN" "sysctl net.ipv4.tcp_ecn=1" ;;
-	2) finding note "this host's own TCP does not request ECN" "sysctl net.ipv4.tcp_ecn=1" ;;
+	2 | 5) finding note "this host's own TCP does not request ECN" "sysctl net.ipv4.tcp_ecn=1" ;;
 	*) finding ok "this host's own TCP requests ECN" ;;
 	esac
 	[ "$(setting net/ipv4/tcp_timestamps)" != 0 ] ||
 		finding note "this host's own TCP sends no timestamps" \
 			"zrtt can measure RTTs by them, see timestamps in tc-zrtt(8)"
-	[ "$(setting net/ipv4/ip_forward)$(setting net/ipv6/conf/all/forwarding)" != 00 ] ||
-		finding note "this host does not forward: zrtt sees only its own packets"
+	case $(setting net/ipv4/ip_forward)$(setting net/ipv6/conf/all/forwarding) in
+	*[!0]*) ;;
+	*) finding note "this host does not forward: zrtt sees only its own packets" ;;
+	esac
 	if have nft && nft list flowtables 2>/dev/null | grep -q 'flags offload'; then
 		finding warn "nftables offloads flows to hardware, which bypasses every qdisc" \
 			"take \"flags offload\" from the flowtable"
