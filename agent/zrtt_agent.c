@@ -100,6 +100,8 @@ int main(int argc, char **argv)
 	    bpffs_enter(options.command == COMMAND_ATTACH))
 		return EXIT_REFUSED;
 	err = forget_stale() || run(&options);
+	if (!err && fflush(stdout))
+		err = refuse("standard output", "%s", strerror(errno));
 	bpffs_leave();
 	scope_free(&options.scope);
 	return err ? EXIT_REFUSED : EXIT_SUCCESS;

@@ -119,6 +119,15 @@ def test_without_bpf(net: Network) -> None:
     refused(subprocess.run(command, capture_output=True, text=True, check=False))
 
 
+def test_status_that_cannot_be_written(net: Network) -> None:
+    """Who reads half an object of JSON is told."""
+    with Path("/dev/full").open("w") as full:
+        command = [program(), "status", "-j"]
+        said = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert said.returncode == REFUSED
+    assert said.stderr == "zrtt-agent: standard output: No space left on device\n"
+
+
 def test_locks_of_others_do_not_matter(net: Network, agent: Agent) -> None:
     with ExitStack() as held:
         for folder in ANYBODYS:
