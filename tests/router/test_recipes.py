@@ -291,6 +291,12 @@ def test_limit_that_is_gone_applies_no_more(with_files: Report, limit: int) -> N
     assert options(with_files, f"limit{limit}.gone") == options(with_files, "new.none")
 
 
+@pytest.mark.parametrize("limit", [300, 1000])
+def test_limit_that_is_gone_costs_no_queue(with_files: Report, limit: int) -> None:
+    before, after = (on(with_files, f"settings.limit{limit}{end}", "eth0") for end in ("", ".gone"))
+    assert before[0]["handle"] == after[0]["handle"]
+
+
 def test_mode_keeps_its_queue(with_files: Report) -> None:
     (first,), (second,) = (with_files.qdiscs(f"settings.paper{end}") for end in ("", ".again"))
     assert (first["options"], first["handle"]) == (second["options"], second["handle"])
