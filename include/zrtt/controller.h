@@ -91,7 +91,6 @@ enum zrtt_controller_kind {
  */
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
-#define ZRTT_LATE_KEEP_SHIFT	1	/* of what leaves in an epoch: 67 ms */
 #define ZRTT_LATE_BATCH		9
 
 /* Half a second of the link, ten times what is late, and at least the 1000 packets that
@@ -477,7 +476,7 @@ static inline u32 zrtt_ctl_most_sent(u32 most_sent, u32 sent)
  */
 static inline u64 zrtt_ctl_kept(u64 before, u64 sent)
 {
-	return (before > sent ? before : sent) >> ZRTT_LATE_KEEP_SHIFT;
+	return before > sent ? before : sent;
 }
 
 /**
