@@ -85,9 +85,9 @@ enum zrtt_controller_kind {
  * than 10 targets is dropped at the head, but for a burst's worth of packets,
  * which a slow link may need that long for. Nine for one that leaves are enough for
  * a link that fell to a tenth; of a window that overshot, hundreds dropped in a row
- * take their sender a minute to repair. A short queue goes by itself, however old it is: after a link
- * stood still (a handover, a scan for channels), or of a burst that came at once, all would be
- * dropped, and the link be idle.
+ * take their sender a minute to repair. A short queue goes by itself, however old it is: of a link
+ * that stood still (a handover, a scan for channels), or of a burst that came at once, all would
+ * be dropped, and the link be idle.
  */
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
