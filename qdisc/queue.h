@@ -532,6 +532,15 @@ static bool zrtt_trim(struct Qdisc *sch)
 	return q->trim;
 }
 
+/* An epoch has ended: nothing is late in so much of what is queued. */
+static void zrtt_note_kept(struct zrtt_sched_data *q)
+{
+	if (!q->sent.rate)
+		return;
+	q->sent.kept = zrtt_ctl_kept(q->sent.last, q->sent.rate);
+	q->sent.last = q->sent.rate;
+}
+
 /* Drop some of the packets that are too old, but never the last one. Return: whether
  * there may be more.
  */
@@ -544,7 +553,8 @@ static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 	for (i = 0; i < ZRTT_LATE_BATCH && zrtt_many_queued(sch); i++) {
 		lane = zrtt_older_lane(sch);
 		if (!zrtt_ctl_late(&q->params.ctl, &q->vars.ctl,
-				   zrtt_head_age_ns(sch, lane, now_ns), q->backlog_pkts))
+				   zrtt_head_age_ns(sch, lane, now_ns), q->backlog_pkts,
+				   sch->qstats.backlog, q->sent.kept))
 			return false;
 		zrtt_drop_head(sch, lane, &q->stats.drop_late, QDISC_DROP_CONGESTED);
 	}

@@ -59,6 +59,8 @@ struct zrtt_clock {
  * @bytes: bytes dequeued before it
  * @pkts: packets dequeued before it
  * @rate: bytes dequeued in the epoch before it
+ * @last: the same in the last one in which any were
+ * @kept: see zrtt_ctl_kept()
  * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
  * @idle_events: times the queue had run empty before it
  * @waits: packets waited as it began
@@ -68,6 +70,8 @@ struct zrtt_departures {
 	u64 bytes;
 	u64 pkts;
 	u64 rate;
+	u64 last;
+	u64 kept;
 	u32 most;
 	u64 idle_events;
 	bool waits;

@@ -85,7 +85,9 @@ enum zrtt_controller_kind {
  * than 10 targets is dropped at the head, but for a burst's worth of packets,
  * which a slow link may need that long for. Nine for one that leaves are enough for
  * a link that fell to a tenth; of a window that overshot, hundreds dropped in a row
- * take their sender a minute to repair.
+ * take their sender a minute to repair. A short queue goes by itself, however old it is: of a link
+ * that stood still (a handover, a scan for channels), or of a burst that came at once, all would
+ * be dropped, and the link be idle.
  */
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
@@ -466,21 +468,36 @@ static inline u32 zrtt_ctl_most_sent(u32 most_sent, u32 sent)
 }
 
 /**
+ * zrtt_ctl_kept() - the queue in which nothing is late, bytes
+ * @before: bytes that left in the epoch before, of those in which any did
+ * @sent: bytes that left in the last one of these
+ *
+ * Of two, as a link that stands still does so in a part of one.
+ */
+static inline u64 zrtt_ctl_kept(u64 before, u64 sent)
+{
+	return before > sent ? before : sent;
+}
+
+/**
  * zrtt_ctl_late() - is the packet at the head too old to be worth sending?
  * @params: parameters
  * @ctl: state
  * @age_ns: since when it is queued
  * @backlog_pkts: packets queued
+ * @backlog: bytes queued
+ * @kept: see zrtt_ctl_kept()
  *
  * BLUE aims at no sojourn, so nothing is late for it.
  */
 static inline bool zrtt_ctl_late(const struct zrtt_ctl_params *params,
-				 const struct zrtt_ctl *ctl, u64 age_ns, u32 backlog_pkts)
+				 const struct zrtt_ctl *ctl, u64 age_ns, u32 backlog_pkts,
+				 u64 backlog, u64 kept)
 {
 	u64 late_us = params->target_us * (u64)ZRTT_LATE_TARGETS;
 
 	return params->kind != ZRTT_CTL_BLUE &&
-	       backlog_pkts > ZRTT_LATE_KEEP_PKTS &&
+	       backlog_pkts > ZRTT_LATE_KEEP_PKTS && backlog > kept &&
 	       age_ns > (late_us + ctl->aim_us) * 1000;
 }
 

@@ -80,9 +80,9 @@ s64 model_pi2_error(u32 aim_us, u32 standing_us)
 	return zrtt_pi2_error(&copy, standing_us);
 }
 
-u32 model_late(u64 age_ns, u32 backlog_pkts)
+u32 model_late(u64 age_ns, u32 backlog_pkts, u64 backlog, u64 kept)
 {
-	return zrtt_ctl_late(&ctl_params, &ctl, age_ns, backlog_pkts);
+	return zrtt_ctl_late(&ctl_params, &ctl, age_ns, backlog_pkts, backlog, kept);
 }
 
 u32 model_standing(void)

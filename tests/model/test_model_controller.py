@@ -107,15 +107,22 @@ def test_least_of_five_updates_stands(periods: tuple[int, int], sojourns: list[i
         assert LIBRARY.standing() == min(seen)
 
 
-@given(BOTH_PERIODS, SOJOURNS, spread(0, 1 << 40), st.integers(0, 100))
+@given(
+    BOTH_PERIODS,
+    SOJOURNS,
+    spread(0, 1 << 40),
+    st.integers(0, 100),
+    st.tuples(spread(0, 1 << 40), spread(0, 1 << 40)),
+)
 def test_late_is_ten_targets_above_the_aim(
-    periods: tuple[int, int], fill_us: int, age_ns: int, backlog: int
+    periods: tuple[int, int], fill_us: int, age_ns: int, backlog: int, of: tuple[int, int]
 ) -> None:
     LIBRARY.controller(PI2, 0, 0)
     LIBRARY.periods(*periods)
     late_ns = (10 * periods[0] + LIBRARY.follow(ONE, fill_us)) * US
     for age in age_ns, late_ns, late_ns + 1:
-        assert LIBRARY.late(age, backlog) == (age > late_ns and backlog > 32)
+        late = age > late_ns and backlog > 32 and of[0] > of[1]
+        assert LIBRARY.late(age, backlog, *of) == late
 
 
 @given(BOTH_PERIODS, PROBABILITIES, PROBABILITIES, SOJOURNS, st.integers(0, Q16 // 2), TICKS)

@@ -749,6 +749,13 @@ static void two_packets_are_never_above_the_target(void **state)
 	}
 }
 
+/* The same where all that is queued is more than is kept. */
+static bool late(const struct zrtt_ctl_params *params, const struct zrtt_ctl *ctl, u64 age_ns,
+		 u32 backlog_pkts)
+{
+	return zrtt_ctl_late(params, ctl, age_ns, backlog_pkts, 1, 0);
+}
+
 static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
 {
 	const u32 kinds[] = { ZRTT_CTL_BLUE, ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
@@ -765,23 +772,42 @@ static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
 			u64 late_ns = 10 * US * targets_us[j];
 
 			params.target_us = targets_us[j];
-			assert_false(zrtt_ctl_late(&params, &ctl, late_ns, 1000));
-			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 1000),
+			assert_false(late(&params, &ctl, late_ns, 1000));
+			assert_int_equal(late(&params, &ctl, late_ns + 1, 1000),
 					 !never);
-			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 33),
+			assert_int_equal(late(&params, &ctl, late_ns + 1, 33),
 					 !never);
-			assert_false(zrtt_ctl_late(&params, &ctl, late_ns + 1, 32));
-			assert_int_equal(zrtt_ctl_late(&params, &ctl, UINT64_MAX, UINT32_MAX),
+			assert_false(late(&params, &ctl, late_ns + 1, 32));
+			assert_int_equal(late(&params, &ctl, UINT64_MAX, UINT32_MAX),
 					 !never);
 			/* what is aimed at is not late */
 			ctl.aim_us = 24 * targets_us[j];
 			late_ns += US * ctl.aim_us;
-			assert_false(zrtt_ctl_late(&params, &ctl, late_ns, 1000));
-			assert_int_equal(zrtt_ctl_late(&params, &ctl, late_ns + 1, 1000),
+			assert_false(late(&params, &ctl, late_ns, 1000));
+			assert_int_equal(late(&params, &ctl, late_ns + 1, 1000),
 					 !never);
 			ctl.aim_us = 0;
 		}
 	}
+}
+
+/* A link of 50 Mbit/s stands still for 0.2 s, in parts of two epochs: what waited goes by itself.
+ * One that fell to a tenth two epochs ago has more queued than leaves in one.
+ */
+static void what_a_link_that_stood_still_has_queued_is_not_late(void **state)
+{
+	const u64 epoch = 50000000 / 8 * 134ULL / 1000, second = 1000 * 1000 * US;
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	u64 kept = zrtt_ctl_kept(epoch, epoch / 2);
+	struct zrtt_ctl ctl = {};
+
+	(void)state;
+	assert_int_equal(kept, epoch);
+	assert_int_equal(zrtt_ctl_kept(epoch / 2, epoch), epoch);
+	assert_false(zrtt_ctl_late(&params, &ctl, second, 1000, epoch, kept));
+	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, epoch + 1, kept));
+	kept = zrtt_ctl_kept(epoch / 10, epoch / 10);
+	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, epoch, kept));
 }
 
 static void limit_follows_the_link_but_not_blues(void **state)
@@ -853,6 +879,7 @@ int main(void)
 		cmocka_unit_test(two_packets_are_never_above_the_target),
 		cmocka_unit_test(queue_that_falls_is_foreseen),
 		cmocka_unit_test(late_is_10_targets_above_the_aim_and_behind_a_burst),
+		cmocka_unit_test(what_a_link_that_stood_still_has_queued_is_not_late),
 	};
 
 	return cmocka_run_group_tests_name("controller", tests, NULL, NULL);
