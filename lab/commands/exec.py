@@ -181,7 +181,7 @@ def _flow_lines(direction: Direction, min_rate_bps: int) -> list[str]:
             *_rtt(flow.rtt) * shows,
         )
         for flow in direction.flows
-        if flow.goodput_mbps * 1e6 >= min_rate_bps
+        if flow.counted or flow.goodput_mbps * 1e6 >= min_rate_bps
     ]
     more = len(direction.flows) - len(rows)
     return [

@@ -133,7 +133,7 @@ class Plan:
     warmup_s: float
     ecn: bool
     min_rate_bps: int
-    """Slower flows have no part in Jain's index."""
+    """Flows that send less, and could not send more, have no part in Jain's index."""
     present: float
     """Nor those there for a smaller share of the measured time."""
     hosts: tuple[Host, ...]
