@@ -78,6 +78,8 @@ def _misses(args: argparse.Namespace) -> list[str] | None:
 
 def _report_sweep(args: argparse.Namespace) -> int:
     rows_of_sweep = _rows(args)
+    if not rows_of_sweep:
+        raise report.ReportError(f"{', '.join(map(str, args.files))}: no runs in it")
     versions.warn(rows_of_sweep)
     if args.metric:
         print(pivot.render(rows_of_sweep, *args.metric, spread=args.spread, markdown=args.markdown))

@@ -57,7 +57,7 @@ def versions(rows: Iterable[Row]) -> str:
     if len(found) == len({kernel for kernel, *_ in found}):
         return ""
     return ", ".join(f"{n} of git {revision} on Linux {release}"
-                     for (_, release, revision), n in found.items())  # fmt: skip
+                     for (_, release, revision), n in sorted(found.items()))  # fmt: skip
 
 
 def _values(rows: Iterable[Row], metric: str) -> list[float]:

@@ -286,14 +286,16 @@ def _unusable(path: Path, error: Exception) -> TableError:
     return TableError(f"{path}: {getattr(error, 'strerror', None) or error}")
 
 
-def load(path: Path) -> list[Row]:
-    """Reads a table, or one of an older laboratory. A last line that was cut short is not there.
+def whole_lines(path: Path) -> io.StringIO:
+    """The text of a table; a last line that was cut short is not there."""
+    text = path.read_text()
+    return io.StringIO(text[: text.rfind("\n") + 1])
 
-    Raises TableError."""
+
+def load(path: Path) -> list[Row]:
+    """Reads a table, or one of an older laboratory. Raises TableError."""
     try:
-        text = path.read_text()
-        whole = text[: text.rfind("\n") + 1]
-        head, *records = list(csv.reader(io.StringIO(whole))) or [[]]
+        head, *records = list(csv.reader(whole_lines(path))) or [[]]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _unusable(path, error) from error
     if tuple(head) != COLUMNS[: max(len(head), FEWEST)]:

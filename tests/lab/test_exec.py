@@ -127,6 +127,8 @@ def test_file_is_read(read: Load) -> None:
         (HOSTS + COMMAND, r"own\.toml: rate: is missing"),
         (TOP + COMMAND, r"hosts: is missing"),
         (TOP + HOSTS, r"command: is missing"),
+        (TOP + "hosts = 1\n" + COMMAND, r":3: hosts: want a table"),
+        ("classes = 1\n" + GOOD, r":1: classes: want a table"),
         (TOP + HOSTS + "[command]\n", r":6: command: want \[\[command\]\]"),
         (GOOD.replace('"right"', '"middle"'), r":5: hosts\.b\.side: want \"left\" or \"right\""),
         (GOOD.replace('"right"', '"left"'), r":3: hosts: none has side = \"right\""),

@@ -198,7 +198,7 @@ def test_versions_are_told_of(
     """Of the rows shown, which are those of all tables given."""
     plan, path, other = load(PLAIN_CELLS), tmp_path / "t.csv", tmp_path / "other.csv"
     do(plan, path, FakeGuests())
-    rows = [replace(row, revision="old") for row in table.load(path) if row.seed == 2]
+    rows = [replace(row, revision="was") for row in table.load(path) if row.seed == 2]
     with table.opened(other) as second:
         for row in rows:
             second.append(row)
@@ -206,7 +206,7 @@ def test_versions_are_told_of(
     capsys.readouterr()
     said = (
         f"lab: warning: rows of several versions: 2 of git {revision} on Linux uml-release,"
-        " 2 of git old on Linux uml-release\n"
+        " 2 of git was on Linux uml-release\n"
     )
     for words in (["--metric", "jain"], ["--html", str(tmp_path / "page.html")], []):
         monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), *words])
@@ -233,6 +233,17 @@ def test_table_that_cannot_be_read_is_named(
     monkeypatch.setattr(sys, "argv", ["lab", *words, str(path)])
     assert cli.main() == 1
     assert capsys.readouterr().err.startswith(f"lab: {path}: ")
+
+
+def test_table_without_runs_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(table.COLUMNS) + "\n")
+    for words in ([], ["--metric", "jain"]):
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), *words])
+        assert cli.main() == 1
+        assert capsys.readouterr().err == f"lab: {path}: no runs in it\n"
 
 
 def test_ratio_to_nothing(load: Callable[[str], Sweep], tmp_path: Path) -> None:
