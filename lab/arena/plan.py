@@ -36,7 +36,7 @@ class Shard:
         match = re.fullmatch(r"(\d+)/(\d+)", text)
         made = cls(int(match[1]), int(match[2])) if match else cls(0, 0)
         if not 1 <= made.index <= made.count:
-            raise GridError(f"--shard {text!r}: want I/N, I from 1 to N")
+            raise GridError(f"{text!r}: want I/N, I from 1 to N")
         return made
 
     def holds(self, number: int) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from lab.ablation import study
 from lab.ablation.steps import STEPS
 from lab.ablation.study import Figure, Rungs
+from lab.commands import versions
 from lab.commands.parsing import Commands, Help, seeds
 from lab.host import files
 from lab.output import text_table
@@ -85,6 +86,7 @@ def _ablation(args: argparse.Namespace) -> int:
         outcome = sweep.run(points, rows, jobs=max(1, args.jobs), guests=study.Guests())
     asked = {point.command for point in points}
     done = [row for row in rows.rows if row.command in asked]
+    versions.warn(done)
     figures, rungs = study.figures(done), study.ladder(done)
     form = text_table.markdown if args.markdown else text_table.aligned
     parts = [form(_steps(figures), LEFT_COLUMNS)] if figures else []

@@ -12,7 +12,8 @@ from pathlib import Path
 from lab.arena import page, report
 from lab.arena.figures import bouts
 from lab.arena.plan import Scenario, Shard, default_qdiscs, numbers, parse_qdiscs, plan
-from lab.commands.parsing import Commands, Help, seeds
+from lab.commands import versions
+from lab.commands.parsing import Commands, Help, seeds, told
 from lab.host import files
 from lab.kernels.kernel import KERNELS
 from lab.results import table
@@ -53,7 +54,7 @@ def add(commands: Commands) -> None:
                    "share, in place of other UDP; the scenarios are otherwise the same")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
-    p.add_argument("--shard", type=Shard.parse, default=Shard(), metavar="I/N",
+    p.add_argument("--shard", type=told(Shard.parse), default=Shard(), metavar="I/N",
                    help="run only part I of N, to share the work among machines")  # fmt: skip
     p.add_argument("--output", type=Path, metavar="FILE",
                    help="table of all runs, as that of lab sweep; default out/arena/SEED.csv, of a "
@@ -111,6 +112,7 @@ def _arena(args: argparse.Namespace) -> int:
         asked = {point.command for scenario in wanted for point in scenario.points.values()}
         merged = [row for path in args.merge for row in table.load(path)]
         rows = [row for row in merged if row.command in asked]
+        versions.warn(rows)
     else:
         rows, failed = _run(args, wanted)
     found = bouts(wanted, rows)

@@ -117,14 +117,14 @@ def _record(run: Done, *, several: bool) -> dict[str, object]:
 
 def _table(runs: Sequence[Done]) -> list[str]:
     """A line for each run, of its first direction."""
-    head = ("file", "variant", "qdisc", "seed", "each class (Mbit/s)", "samples: median, p95",
+    head = ("file", "variant", "qdisc", "seed", "each class (Mbit/s)", "samples: median, p95, number",
             "Jain *", "flows *", "utilisation", *SOJOURN[:2])  # fmt: skip
     rows = []
     for run in runs:
         figures, way = run.figures, run.figures.directions[0]
         means = ", ".join(f"{name} {mbps:.2f}" for name, mbps in way.class_means().items())
         samples = ", ".join(
-            f"{name} {_sample(of.median)}, {_sample(of.p95)} {of.unit}"
+            f"{name} {_sample(of.median)}, {_sample(of.p95)} {of.unit}, {of.count}"
             for name, of in figures.samples.items()
         )
         rows.append((
@@ -181,7 +181,7 @@ def _flow_lines(direction: Direction, min_rate_bps: int) -> list[str]:
             *_rtt(flow.rtt) * shows,
         )
         for flow in direction.flows
-        if flow.goodput_mbps * 1e6 >= min_rate_bps
+        if flow.counted or flow.goodput_mbps * 1e6 >= min_rate_bps
     ]
     more = len(direction.flows) - len(rows)
     return [

@@ -7,12 +7,12 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
+from lab.commands import versions
 from lab.commands.parsing import Commands, Help
 from lab.figures import catalogue, endpoints, times
 from lab.figures.data import Runs
 from lab.kernels.kernel import KERNELS
 from lab.results import report, table
-from lab.results.report import ReportError
 
 
 def add(commands: Commands) -> None:
@@ -37,10 +37,8 @@ def add(commands: Commands) -> None:
 
 
 def _of_table(path: Path, args: argparse.Namespace) -> Iterator[Path]:
-    try:
-        rows = [row for row in table.load(path) if row.kernel == args.kernel]
-    except OSError as error:
-        raise ReportError(f"{path}: {error.strerror}") from error
+    rows = [row for row in table.load(path) if row.kernel == args.kernel]
+    versions.warn(rows)
     if rows and rows[0].sweep in endpoints.FIGURES:
         return endpoints.draw_all(rows, args.out)
     return catalogue.draw_all(Runs(rows, args.kernel), args.out)

@@ -4,8 +4,23 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import TypeVar
 
 Commands = argparse._SubParsersAction
+T = TypeVar("T")
+
+
+def told(parse: Callable[[str], T]) -> Callable[[str], T]:
+    """The parser of an option's value, whose ValueErrors are shown in its own words."""
+
+    def parsed(text: str) -> T:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return parsed
 
 
 class Help(argparse.ArgumentDefaultsHelpFormatter):

@@ -7,18 +7,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from lab.commands.parsing import Commands
+from lab.commands import versions
+from lab.commands.parsing import Commands, told
 from lab.host import files
 from lab.html import page, rows
 from lab.results import pivot, report, summary, table
+from lab.results.table import Row
 from lab.runs import sweepfile
-
-
-def _columns(text: str) -> pivot.Columns:
-    try:
-        return pivot.Columns.parse(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def add(commands: Commands) -> None:
@@ -30,12 +25,12 @@ def add(commands: Commands) -> None:
         "plots instead, one file that needs nothing else.",
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
-                   help="JSON of lab run or lab demo, or a CSV table of lab sweep")  # fmt: skip
+                   help="JSON of lab run or lab demo, or CSV tables of lab sweep")  # fmt: skip
     p.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page to FILE")
     p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT, as PNG")
     p.add_argument("--markdown", action="store_true",
                    help="print the tables of a sweep as Markdown")  # fmt: skip
-    p.add_argument("--metric", action="append", default=[], type=_columns,
+    p.add_argument("--metric", action="append", default=[], type=told(pivot.Columns.parse),
                    metavar="NAME[:QDISC,...]",
                    help="one figure of a sweep, of the worst seed, by cell and qdisc: "
                    f"{', '.join(table.METRICS)}; repeatable, for one table of all")  # fmt: skip
@@ -50,7 +45,7 @@ def add(commands: Commands) -> None:
 def _report(args: argparse.Namespace) -> int:
     if args.spread and not args.metric:
         raise report.ReportError("--spread goes with --metric")
-    of_sweep = [path.suffix for path in args.files] == [".csv"]
+    of_sweep = {path.suffix for path in args.files} == {".csv"}
     if not of_sweep and (args.markdown or args.check or args.metric):
         raise report.ReportError("--markdown, --metric and --check are for the CSV of a sweep")
     if of_sweep and args.png:
@@ -66,18 +61,26 @@ def _report(args: argparse.Namespace) -> int:
     return 0
 
 
+def _rows(args: argparse.Namespace) -> list[Row]:
+    """Of all tables; of a run that several have, the last one's counts."""
+    return [row for path in args.files for row in table.load(path)]
+
+
 def _misses(args: argparse.Namespace) -> list[str] | None:
     """Targets missed, which are printed; None if none were to be checked."""
     if not args.check:
         return None
-    misses = summary.misses(sweepfile.load(args.check), table.load(args.files[0]))
+    misses = summary.misses(sweepfile.load(args.check), _rows(args))
     for miss in misses:
         print(f"missed: {miss}", file=sys.stderr)
     return misses
 
 
 def _report_sweep(args: argparse.Namespace) -> int:
-    rows_of_sweep = table.load(args.files[0])
+    rows_of_sweep = _rows(args)
+    if not rows_of_sweep:
+        raise report.ReportError(f"{', '.join(map(str, args.files))}: no runs in it")
+    versions.warn(rows_of_sweep)
     if args.metric:
         print(pivot.render(rows_of_sweep, *args.metric, spread=args.spread, markdown=args.markdown))
     else:
@@ -89,6 +92,7 @@ def _write_page(args: argparse.Namespace) -> int:
     if args.png or args.markdown or args.metric:
         raise report.ReportError("--html goes with --check only")
     shown = rows.load(args.files)
+    versions.warn(shown)
     misses = _misses(args)
     text = page.render(shown, misses)
     files.write(args.html, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shlex
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS, OTHER_TICKS
 from lab.model import grid
 from lab.model.churn import ShortFlows
-from lab.model.scenario import CCS, Scenario
+from lab.model.scenario import CCS, Scenario, ScenarioError
 from lab.results import report
 from lab.results.line import LineResult
 from lab.results.readings import QueueResult
@@ -150,6 +151,8 @@ def add(commands: Commands) -> None:
 
 def scenario_of(args: argparse.Namespace) -> Scenario:
     """What the options of `lab run` mean."""
+    if not 0 <= args.sample < math.inf:
+        raise ScenarioError("--sample: 0 s or more")
     fields: dict[str, Any] = {}
     for name, parse in grid.FIELDS.items():
         if (value := getattr(args, name)) is not None:

@@ -10,10 +10,10 @@ from statistics import fmean
 from typing import Any
 
 from lab.engines.job import GuestOutput
-from lab.exec import rtts
+from lab.exec import rtts, sockets
 from lab.exec.network import queues
-from lab.exec.plan import LEFT, Class, Plan
-from lab.exec.rtts import Rtt
+from lab.exec.plan import LEFT, RIGHT, Class, Plan
+from lab.exec.rtts import Ends, Rtt
 from lab.exec.samples import Samples
 from lab.results.readings import QueueReadings, QueueResult, ResultError, Sojourn, sections
 from lab.results.result import jain
@@ -34,8 +34,9 @@ class Counts:
     packets_out: int = 0
     bytes_out: int = 0
     """With link-layer headers."""
-    payload_out: int = 0
+    payload_in: int = 0
     """Bytes behind the headers of TCP or UDP."""
+    payload_out: int = 0
     ce_out: int = 0
     sojourn_ns: int = 0
     """Sum over packets."""
@@ -50,7 +51,8 @@ class Counts:
         for part in parts:
             for bucket, packets in part.buckets.items():
                 buckets[bucket] = buckets.get(bucket, 0) + packets
-        sums = ("packets_in", "packets_out", "bytes_out", "payload_out", "ce_out", "sojourn_ns")
+        sums = ("packets_in", "packets_out", "bytes_out", "payload_in", "payload_out", "ce_out",
+                "sojourn_ns")  # fmt: skip
         return cls(
             **{name: sum(getattr(part, name) for part in parts) for name in sums},
             max_us=max((part.max_us for part in parts), default=0),
@@ -98,6 +100,11 @@ class Tuple:
     last_s: float
     counts: Counts
 
+    @property
+    def ends(self) -> Ends:
+        """What tells it from others."""
+        return self.protocol, self.saddr, self.sport, self.daddr, self.dport
+
     @classmethod
     def read(cls, classes: str) -> list[Tuple]:
         """All of tc's classes of a meter."""
@@ -139,7 +146,7 @@ class FlowFigures:
     """Packets that left with CE."""
     sojourn_ms: Sojourn
     counted: bool
-    """It has part in Jain's index."""
+    """It has part in Jain's index: that much came of it, or its sender had more to send."""
     rtt: Rtt | None
     """None where the qdisc does not say."""
 
@@ -180,7 +187,7 @@ class Direction:
         return {name: fmean(found[name]) for name in sorted(found, key=lambda name: (len(name), name))}
 
     def class_ratio(self) -> float | None:
-        """The highest of these to the lowest; None with fewer than two."""
+        """The highest of these to the lowest; None with fewer than two, or if one got nothing."""
         means = self.class_means().values()
         return max(means) / min(means) if len(means) > 1 and min(means) else None
 
@@ -255,25 +262,26 @@ class _Names:
 
 
 def _flow(
-    of: Tuple, names: _Names, seconds: float, plan: Plan, known: dict[rtts.Ends, Rtt]
+    of: Tuple, names: _Names, seconds: float, plan: Plan, known: dict[Ends, Rtt],
+    waiting: set[Ends],
 ) -> FlowFigures:
     counts = of.counts
-    goodput_mbps = counts.payload_out * 8 / seconds / 1e6
+    came = counts.payload_in * 8 / seconds >= plan.min_rate_bps
+    there = of.last_s - of.first_s >= plan.present * seconds
     return FlowFigures(
         flow_class=names.class_of(of),
         protocol=of.protocol,
         source=names.end(of.saddr, of.sport),
         destination=names.end(of.daddr, of.dport),
-        goodput_mbps=goodput_mbps,
+        goodput_mbps=counts.payload_out * 8 / seconds / 1e6,
         first_s=of.first_s,
         last_s=of.last_s,
         packets=counts.packets_in,
         lost=counts.packets_in - counts.packets_out,
         marks=counts.ce_out,
         sojourn_ms=counts.sojourn(),
-        counted=goodput_mbps * 1e6 >= plan.min_rate_bps
-        and of.last_s - of.first_s >= plan.present * seconds,
-        rtt=known.get((of.protocol, of.saddr, of.sport, of.daddr, of.dport)),
+        counted=(came and there) or of.ends in waiting,
+        rtt=known.get(of.ends),
     )
 
 
@@ -295,8 +303,10 @@ def compute(plan: Plan, output: GuestOutput, *, qdisc: str, kernel: str, clock: 
     """The figures of a run. Raises ResultError if the meter has not seen all of it."""
     found = sections(output.result, "programs")
     names = _Names(plan)
+    waiting = sockets.waiting(plan, *(found[name] for name in sockets.NAMES))
+    sides = {host.address: host.side for host in plan.hosts}
     directions = []
-    for queue, rate_bps in queues(plan):
+    for side, (queue, rate_bps) in zip((LEFT, RIGHT), queues(plan), strict=False):
         readings = QueueReadings.of(found, queue)
         end: dict[str, Any] = readings.meter.end
         if end["tuples_unknown"]:
@@ -304,7 +314,9 @@ def compute(plan: Plan, output: GuestOutput, *, qdisc: str, kernel: str, clock: 
         seconds = end["elapsed_ns"] / 1e9
         tuples = Tuple.read(found[f"classes-{queue.netns}"])
         known = rtts.read(plan, found[f"classes-below-{queue.netns}"])
-        flows = [_flow(of, names, seconds, plan, known) for of in tuples]
+        silent = {ends for ends in waiting if sides[ends[1]] == side} - {of.ends for of in tuples}
+        tuples += [Tuple(*ends, first_s=0.0, last_s=0.0, counts=Counts()) for ends in sorted(silent)]
+        flows = [_flow(of, names, seconds, plan, known, waiting) for of in tuples]
         by_class: dict[str, list[Tuple]] = {}
         for of, flow in zip(tuples, flows, strict=True):
             by_class.setdefault(flow.flow_class, []).append(of)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
+from lab.exec import sockets
 from lab.exec.plan import LEFT, RIGHT, Command, Host, Plan
 from lab.model.units import format_ms
 from lab.net.network import NETEM_LIMIT_PACKETS, Queue, htb, memory_line
@@ -198,6 +199,12 @@ def _readings(plan: Plan, name: str) -> Iterator[str]:
             yield f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter stop"
 
 
+def _sockets(plan: Plan, name: str) -> Iterator[str]:
+    for host in plan.hosts:
+        read = f"ip netns exec {host.name} cat /proc/net/tcp /proc/net/tcp6"
+        yield f"{read} >>/tmp/{name} 2>/dev/null || :"
+
+
 def _timeline(plan: Plan, programs: dict[str, str]) -> Iterator[str]:
     """Starts, readings and signs of progress, with the time between them."""
     total_ms = round(plan.total_s * 1000)
@@ -214,6 +221,10 @@ def _timeline(plan: Plan, programs: dict[str, str]) -> Iterator[str]:
             for step in range(PROGRESS_STEPS)
         ],
         (plan.total_s, [*_readings(plan, "end")]),
+        *[
+            (at_s, [*_sockets(plan, name)])
+            for at_s, name in zip(sockets.times_s(plan), sockets.NAMES, strict=True)
+        ],
     ]  # fmt: skip
     now_s = 0.0
     for at_s, lines in sorted(events, key=lambda event: event[0]):
@@ -238,6 +249,7 @@ def _end(plan: Plan) -> Iterator[str]:
         yield f"sleep {GRACE_S if signal == 'TERM' else 0}"
     for command in plan.commands:
         yield from _given(command)
+    parts += sockets.NAMES
     yield "{"
     yield f"for part in {' '.join(parts)}; do echo @$part; cat /tmp/$part; done"
     yield "echo @programs; echo '{'"

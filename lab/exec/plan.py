@@ -133,7 +133,7 @@ class Plan:
     warmup_s: float
     ecn: bool
     min_rate_bps: int
-    """Slower flows have no part in Jain's index."""
+    """Flows that send less, and could not send more, have no part in Jain's index."""
     present: float
     """Nor those there for a smaller share of the measured time."""
     hosts: tuple[Host, ...]
@@ -279,7 +279,7 @@ class _Reader:
         table = self.top[key]
         for name in table if isinstance(table, dict) else ():
             self._check_name(f"{key}.{name}", name)
-        return list(table)
+        return list(table) if isinstance(table, dict) else []
 
     def _check_name(self, key: str, name: str) -> None:
         if not NAME.fullmatch(name) or name in RESERVED:
@@ -375,7 +375,7 @@ class _Reader:
     def classes(self, hosts: Collection[str]) -> tuple[Class, ...]:
         found = []
         tables = self.top.get("classes", {})
-        for name, table in self.known(tables, "classes", list(tables)).items():
+        for name, table in self.known(tables, "classes", tables).items():
             prefix = f"classes.{name}."
             self.known(table, f"classes.{name}", ("host", "protocol", "port"))
             if not table:

@@ -39,6 +39,8 @@ class Samples:
         for number, line in enumerate(text.splitlines(), 1):
             try:
                 values.append(float(line.split()[0]))
+                if not math.isfinite(values[-1]):
+                    raise ValueError(line)
             except (ValueError, IndexError) as error:
                 raise SampleError(
                     f"printed no number first in line {number}: '{line}'"

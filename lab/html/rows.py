@@ -17,7 +17,7 @@ from typing import Any
 from lab.results import report
 from lab.results.report import ReportError
 from lab.results.result import Result
-from lab.results.table import Row
+from lab.results.table import Row, whole_lines
 
 NEEDED = ("cell", "qdisc", "seed", "jain")
 """Without these there is nothing to show."""
@@ -36,17 +36,16 @@ def _row(values: Mapping[str, Any]) -> Row:
 
 
 def _of_table(path: Path) -> list[Row]:
-    with path.open(newline="") as stream:
-        reader = csv.DictReader(stream)
-        missing = [name for name in NEEDED if name not in (reader.fieldnames or [])]
-        if missing:
-            raise ReportError(f"{path}: not a table of a sweep: no column {', '.join(missing)}")
-        rows = []
-        for number, record in enumerate(reader, 2):
-            try:
-                rows.append(_row(record))
-            except ValueError as error:
-                raise ReportError(f"{path}: row {number}: {error}") from error
+    reader = csv.DictReader(whole_lines(path))
+    missing = [name for name in NEEDED if name not in (reader.fieldnames or [])]
+    if missing:
+        raise ReportError(f"{path}: not a table of a sweep: no column {', '.join(missing)}")
+    rows = []
+    for number, record in enumerate(reader, 2):
+        try:
+            rows.append(_row(record))
+        except ValueError as error:
+            raise ReportError(f"{path}: row {number}: {error}") from error
     return rows
 
 

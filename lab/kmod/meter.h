@@ -95,7 +95,8 @@ struct tc_meter_tuple {
 	__u64 packets_in;	/* packets offered to the child */
 	__u64 packets_out;	/* of these, packets the child let go */
 	__u64 bytes_out;	/* bytes, link-layer headers counted */
-	__u64 payload_out;	/* bytes behind the header of TCP or UDP */
+	__u64 payload_in;	/* bytes behind the header of TCP or UDP */
+	__u64 payload_out;	/* as above, of what left */
 	__u64 ce_out;		/* packets that left with CE */
 	__u64 sojourn_ns;	/* sum of sojourns, nanoseconds */
 	__u64 first_us;		/* when the first packet came, microseconds after the reset */

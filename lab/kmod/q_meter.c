@@ -95,8 +95,8 @@ static int meter_print_tuple(FILE *f, const struct rtattr *xstats)
 	fprintf(f, " tuple %u %s %u %s %u packets_in %llu packets_out %llu bytes_out %llu",
 		t.key.protocol, from, ntohs(t.key.sport), to, ntohs(t.key.dport),
 		t.packets_in, t.packets_out, t.bytes_out);
-	fprintf(f, " payload_out %llu ce_out %llu sojourn_ns %llu first_us %llu last_us %llu",
-		t.payload_out, t.ce_out, t.sojourn_ns, t.first_us, t.last_us);
+	fprintf(f, " payload_in %llu payload_out %llu ce_out %llu sojourn_ns %llu first_us %llu last_us %llu",
+		t.payload_in, t.payload_out, t.ce_out, t.sojourn_ns, t.first_us, t.last_us);
 	fprintf(f, " max_us %u buckets", t.max_us);
 	for (i = 0; i < METER_TUPLE_BUCKETS; i++)
 		if (t.buckets[i])

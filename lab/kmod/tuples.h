@@ -115,8 +115,8 @@ static inline void tuples_in(struct tuples *t, const struct sk_buff *skb, u32 se
 {
 	struct tc_meter_tuple *tuple;
 	struct tc_meter_key key;
+	u32 payload = tuples_read(skb, &key);
 
-	tuples_read(skb, &key);
 	tuple = tuples_find(t, &key);
 	if (!tuple) {
 		t->unknown++;
@@ -126,6 +126,7 @@ static inline void tuples_in(struct tuples *t, const struct sk_buff *skb, u32 se
 		tuple->first_us = since_us;
 	tuple->last_us = since_us;
 	tuple->packets_in += segments;
+	tuple->payload_in += payload;
 }
 
 /*

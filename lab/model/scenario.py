@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable
@@ -206,6 +207,7 @@ class Scenario:
             f"--warmup: at least 5 s, flows start in the first 3; {MIN_WARMUP_S} s with --start",
         )
         self._require(self.duration_s > 0, "--duration: more than 0 s")
+        self._require(math.isfinite(self.total_s), "--warmup, --duration: seconds")
         self._require(
             not self.thin or self.duration_s >= 2 * DRAIN_S,
             f"--duration: at least {2 * DRAIN_S:g} s with --thin",
@@ -572,7 +574,10 @@ class Scenario:
 @cache
 def _words(text: str) -> tuple[str, ...]:
     """As a shell splits it; a sweep has the same few qdiscs in thousands of scenarios."""
-    return tuple(shlex.split(text))
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise ScenarioError(f"{error} in the qdisc {text}") from error
 
 
 def _chosen(index: int, share: float) -> bool:

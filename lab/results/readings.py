@@ -64,12 +64,12 @@ class QueueResult:
 
 
 def sections(text: str, needed: str = "traffic") -> dict[str, Any]:
-    """Splits a guest's result into its documents: JSON, but for tc's classes."""
+    """Splits a guest's result into its documents: JSON, but for tc's classes and sockets."""
     found: dict[str, Any] = {}
     for section in text.split("@")[1:]:
         name, _, body = section.partition("\n")
         try:
-            found[name] = body if name.startswith("classes") else json.loads(body)
+            found[name] = body if name.startswith(("classes", "sockets")) else json.loads(body)
         except json.JSONDecodeError as error:
             raise ResultError(f"the guest's {name} is not JSON: {error}") from error
     if needed not in found:

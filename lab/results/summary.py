@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
@@ -47,6 +48,16 @@ def group(rows: Iterable[Row]) -> Groups:
         key = Key(row.kernel, row.cell, row.qdisc)
         found.setdefault(key, {})[row.seed] = row
     return {key: list(seeds.values()) for key, seeds in found.items()}
+
+
+def versions(rows: Iterable[Row]) -> str:
+    """How many rows are of which version, of those that are shown; empty if a kernel has but one."""
+    shown = [row for runs in group(rows).values() for row in runs]
+    found = Counter((row.kernel, row.release, row.revision) for row in shown)
+    if len(found) == len({kernel for kernel, *_ in found}):
+        return ""
+    return ", ".join(f"{n} of git {revision} on Linux {release}"
+                     for (_, release, revision), n in sorted(found.items()))  # fmt: skip
 
 
 def _values(rows: Iterable[Row], metric: str) -> list[float]:
@@ -198,7 +209,8 @@ def _misses_on_average(target: Target, groups: Groups) -> Iterator[str]:
             value, unit = _mean(groups, keys, target.metric), ""
             if target.to or target.to_cell:
                 rivals = [_rival(target, key) for key in keys]
-                value /= _mean(groups, rivals, target.metric)
+                rival = _mean(groups, rivals, target.metric)
+                value = value / rival if rival else math.inf if value else 1.0
                 unit = f" times {target.to or target.qdisc}'s"
                 unit += f" in {target.to_cell}" if target.to_cell else ""
             for miss in _misses_of_bound(target, [value], unit):

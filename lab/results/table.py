@@ -8,6 +8,7 @@ taken up again. A run done again is another row; the last one counts.
 from __future__ import annotations
 
 import csv
+import errno
 import fcntl
 import io
 import math
@@ -281,11 +282,22 @@ def _line(values: tuple[object, ...]) -> str:
     return text.getvalue()
 
 
-def load(path: Path) -> list[Row]:
-    """Reads a table, or one of an older laboratory. A last line that was cut short is not there."""
+def _unusable(path: Path, error: Exception) -> TableError:
+    return TableError(f"{path}: {getattr(error, 'strerror', None) or error}")
+
+
+def whole_lines(path: Path) -> io.StringIO:
+    """The text of a table; a last line that was cut short is not there."""
     text = path.read_text()
-    whole = text[: text.rfind("\n") + 1]
-    head, *records = list(csv.reader(io.StringIO(whole))) or [[]]
+    return io.StringIO(text[: text.rfind("\n") + 1])
+
+
+def load(path: Path) -> list[Row]:
+    """Reads a table, or one of an older laboratory. Raises TableError."""
+    try:
+        head, *records = list(csv.reader(whole_lines(path))) or [[]]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise _unusable(path, error) from error
     if tuple(head) != COLUMNS[: max(len(head), FEWEST)]:
         raise TableError(f"{path}: not a table of this laboratory; its columns are others")
     rows = []
@@ -302,13 +314,15 @@ class Table:
     """A table being written."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        self._file = path.open("ab+")
         try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("ab+")
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise TableError(f"{path}: another sweep writes to it") from error
+        except OSError as error:
+            raise _unusable(path, error) from error
         if not path.stat().st_size:
             self._write(_line(COLUMNS))
         self.rows = load(path)
@@ -327,8 +341,15 @@ class Table:
             self._write("".join(map(_line, [COLUMNS, *map(astuple, self.rows)])))
 
     def _write(self, line: str) -> None:
-        """One system call: another reader sees all of it or nothing."""
-        os.write(self._file.fileno(), line.encode())
+        """One system call: another reader sees all of it or nothing. Raises TableError."""
+        content, to = line.encode(), self._file.fileno()
+        try:
+            before = os.fstat(to).st_size
+            if os.write(to, content) < len(content):
+                os.ftruncate(to, before)
+                raise OSError(errno.ENOSPC, "a row was written in part only")
+        except OSError as error:
+            raise _unusable(self._path, error) from error
 
     def append(self, row: Row) -> None:
         """Adds a row to the file."""

@@ -402,6 +402,21 @@ def test_shards_merge_to_the_whole(
     assert "Scenarios, losses first" in html.read_text()
 
 
+def test_merged_versions_are_told_of(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parts = [tmp_path / f"{n}.csv" for n in (1, 2)]
+    for index, part in enumerate(parts, 1):
+        monkeypatch.setattr(sweep, "revision", lambda index=index: f"r{index}")
+        words = ["--count", "3", "--shard", f"{index}/2", "--output", str(part)]
+        assert arena(monkeypatch, Guests(), *words) == 0
+    capsys.readouterr()
+    assert arena(monkeypatch, Guests(), "--count", "3", "--merge", *map(str, parts)) == 0
+    said = capsys.readouterr()
+    assert "10 of git r1 on Linux uml-release, 5 of git r2 on Linux uml-release" in said.err
+    assert "are missing" not in said.out
+
+
 def test_known_runs_are_not_run_again(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -442,6 +457,9 @@ def test_nonsense_is_refused(
 ) -> None:
     assert arena(monkeypatch, FakeGuests(), "--count", "2", "--only", "3") == 2
     assert "--only 3: scenarios are 1 to 2" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        arena(monkeypatch, FakeGuests(), "--count", "2", "--shard", "3/2")
+    assert "--shard: '3/2': want I/N, I from 1 to N" in capsys.readouterr().err
 
 
 # Thin traffic

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli
@@ -70,3 +71,21 @@ def test_kill_ends_a_command_as_ctrl_c_does() -> None:
         command.terminate()
         assert command.wait(60) == 130
         assert command.stdout.read() == "cleans up\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("--sample nan", "--sample: 0 s or more"), ("--sample -1", "--sample: 0 s or more"),
+        ("--warmup inf", "--warmup, --duration: seconds"),
+        ("--duration inf", "--warmup, --duration: seconds"),
+        ("--qdisc '", "No closing quotation in the qdisc '"),
+        ("--back \"", "No closing quotation in the qdisc \""),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused(
+    words: str, complaint: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lab", "run", *words.split()])
+    assert cli.main() == 1
+    assert capsys.readouterr().err == f"lab: {complaint}\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lab.engines.initramfs import libraries
-from lab.exec import figures, needs, network, plan, rtts, runner
+from lab.exec import figures, needs, network, plan, rtts, runner, sockets
 from lab.exec.figures import Counts, Tuple, upper_edge_us
 from lab.exec.needs import Needs
 from lab.exec.rtts import Rtt
@@ -52,6 +52,25 @@ files = ["sends.py"]
 ends = true
 start = 0.5
 """
+
+STARVED = FLOOD.replace("duration = 8", "warmup = 3\nduration = 8").replace(
+    f"{PACKETS} {PAYLOAD_BYTES} {GAP_S}", f"{10 * PACKETS} {PAYLOAD_BYTES} {GAP_S / 5}"
+).replace("ends = true", "") + """
+[[command]]
+name = "reads"
+host = "b"
+run = '''python3 -c "import socket; c = socket.create_server(('', 7001)).accept()[0]
+while c.recv(65536): pass"'''
+listen = "tcp 7001"
+[[command]]
+name = "writes"
+host = "a"
+run = '''python3 -c "import socket; c = socket.create_connection(('b', 7001))
+while c.send(bytes(65536)): pass"'''
+[flows]
+min_rate = "1.5mbit"
+"""
+"""Ten times the rate of UDP, half a second after a connection began."""
 
 Load = Callable[[str], plan.Plan]
 
@@ -108,6 +127,8 @@ def test_file_is_read(read: Load) -> None:
         (HOSTS + COMMAND, r"own\.toml: rate: is missing"),
         (TOP + COMMAND, r"hosts: is missing"),
         (TOP + HOSTS, r"command: is missing"),
+        (TOP + "hosts = 1\n" + COMMAND, r":3: hosts: want a table"),
+        ("classes = 1\n" + GOOD, r":1: classes: want a table"),
         (TOP + HOSTS + "[command]\n", r":6: command: want \[\[command\]\]"),
         (GOOD.replace('"right"', '"middle"'), r":5: hosts\.b\.side: want \"left\" or \"right\""),
         (GOOD.replace('"right"', '"left"'), r":3: hosts: none has side = \"right\""),
@@ -245,6 +266,46 @@ class fq_codel 3:4 parent 3: tcp 10.0.0.2:443 > 10.1.0.2:40
     }
 
 
+def _sockets(*rows: str) -> str:
+    head = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when\n"
+    return head + "".join(f"   0: {row}:00000000 00:00000000\n" for row in rows)
+
+
+def test_sockets_with_something_to_send_are_known(read: Load) -> None:
+    """At both times, and over the queue; IPv6 sockets, and a SYN-ACK that nobody answered."""
+    wanted = read(GOOD.replace("duration = 3", "warmup = 1\nduration = 20"))
+    assert sockets.times_s(wanted) == pytest.approx((5, 21))
+    mapped = "0000000000000000FFFF0000"
+    one = f"{mapped}0200000A:0050 {mapped}0200010A:9C40 01 00000010"
+    answered = "0200000A:0051 0200010A:9C40 03 00000000"
+    idle = "0200000A:0052 0200010A:9C40 01 00000000"
+    inside = "0200000A:0053 0200000A:9C40 01 00000010"
+    early = "0200000A:0054 0200010A:9C40 01 00000010"
+    first, last = _sockets(one, answered, idle, inside, early), _sockets(answered, inside, one)
+    ends = ("10.0.0.2", 80, "10.1.0.2", 40000)
+    assert sockets.waiting(wanted, first, last) == {
+        ("tcp", *ends), ("tcp", "10.0.0.2", 81, "10.1.0.2", 40000),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("payload_in", "last_s", "waits", "counted"),
+    [
+        (2000, 3, False, False), (4000, 3, False, True), (4000, 1, False, False),
+        (0, 0, True, True), (2000, 1, True, True),
+    ],
+)  # fmt: skip
+def test_who_would_send_more_counts(
+    read: Load, payload_in: int, last_s: float, waits: bool, counted: bool
+) -> None:
+    """10 kbit/s are 3750 bytes in 3 s; none of them leaves."""
+    wanted = read(GOOD)
+    of = Tuple("tcp", "10.0.0.2", 1, "10.1.0.2", 2, 0, last_s, Counts(payload_in=payload_in))
+    waiting = {of.ends} if waits else set()
+    flow = figures._flow(of, figures._Names(wanted), 3.0, wanted, {}, waiting)
+    assert (flow.goodput_mbps, flow.counted) == (0, counted)
+
+
 @pytest.fixture(scope="module")
 def flood(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path]:
     """Twice the rate into a queue of ten packets: its JSON, and what the programs left."""
@@ -284,6 +345,24 @@ def test_sojourn_is_that_of_a_full_queue(flood: tuple[dict, Path]) -> None:
     assert of["sojourn_ms"]["p50"] == pytest.approx(full_ms, rel=0.08)
     assert of["sojourn_ms"]["max"] <= full_ms * 1.02
     assert of["sojourn_ms"]["p50"] <= of["sojourn_ms"]["p95"] <= of["sojourn_ms"]["max"]
+
+
+@pytest.mark.guest
+def test_who_is_starved_counts(tmp_path: Path) -> None:
+    """UDP of which less than min_rate gets through, and TCP that would send more if it could."""
+    path = tmp_path / "own.toml"
+    path.write_text(STARVED)
+    for name in ("sends.py", "counts.py"):
+        shutil.copy(GUEST / name, tmp_path)
+    done = lab(path, "--qdisc", f"pfifo limit {LIMIT_PACKETS}", "--json", tmp_path / "json",
+               "--out", tmp_path / "out")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    (direction,) = json.loads((tmp_path / "json").read_text())["directions"]
+    udp, tcp = (flow for flow in direction["flows"] if flow["counted"])
+    assert (udp["protocol"], tcp["protocol"]) == ("udp", "tcp")
+    assert tcp["goodput_mbps"] < 0.02 < 0.8 < udp["goodput_mbps"] < 1
+    assert direction["jain"] == pytest.approx(0.5, abs=0.02)
+    assert "> b:7001  *" in done.stdout
 
 
 @pytest.mark.guest

@@ -134,6 +134,7 @@ def test_samples_are_read() -> None:
         ("", "printed no sample"),
         ("1\nslow\n", "printed no number first in line 2: 'slow'"),
         ("1\n\n2\n", "printed no number first in line 2: ''"),
+        ("1\nnan\n", "printed no number first in line 2: 'nan'"),
     ],
 )
 def test_what_is_no_sample_is_refused(text: str, complaint: str) -> None:

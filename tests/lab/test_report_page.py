@@ -214,6 +214,12 @@ def test_foreign_files_are_refused(tmp_path: Path, name: str, content: str, mess
         rows.load([tmp_path / "missing.csv"])
 
 
+def test_torn_line_is_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("cell,qdisc,seed,jain\nc,q,1,0.95\nc,q,2,0.9")
+    assert [row.jain for row in rows.load([path])] == [0.95]
+
+
 def test_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -191,6 +191,72 @@ def test_report(
     assert "5 runs on Linux uml-release (uml), git" in plain[-1]
 
 
+def test_versions_are_told_of(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """Of the rows shown, which are those of all tables given."""
+    plan, path, other = load(PLAIN_CELLS), tmp_path / "t.csv", tmp_path / "other.csv"
+    do(plan, path, FakeGuests())
+    rows = [replace(row, revision="was") for row in table.load(path) if row.seed == 2]
+    with table.opened(other) as second:
+        for row in rows:
+            second.append(row)
+    revision = table.load(path)[0].revision
+    capsys.readouterr()
+    said = (
+        f"lab: warning: rows of several versions: 2 of git {revision} on Linux uml-release,"
+        " 2 of git was on Linux uml-release\n"
+    )
+    for words in (["--metric", "jain"], ["--html", str(tmp_path / "page.html")], []):
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), *words])
+        assert cli.main() == 0
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), str(other), *words])
+        assert cli.main() == 0
+        shown = capsys.readouterr()
+        assert shown.err == said
+    assert "4 runs on Linux" in shown.out
+    for row in rows:
+        assert summary.versions([replace(row, kernel="6.12"), row]) == ""
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\n", b"a\0\n", b""])
+@pytest.mark.parametrize("words", [["report"], ["figures"], ["arena", "--seed=1", "--count=1", "--merge"]])
+def test_table_that_cannot_be_read_is_named(
+    words: list[str], content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    path = tmp_path / "t.csv"
+    if content is not None:
+        path.write_bytes(content)
+    monkeypatch.setattr(sys, "argv", ["lab", *words, str(path)])
+    assert cli.main() == 1
+    assert capsys.readouterr().err.startswith(f"lab: {path}: ")
+
+
+def test_table_without_runs_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(",".join(table.COLUMNS) + "\n")
+    for words in ([], ["--metric", "jain"]):
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), *words])
+        assert cli.main() == 1
+        assert capsys.readouterr().err == f"lab: {path}: no runs in it\n"
+
+
+def test_ratio_to_nothing(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    """Of two that drop nothing is 1, and of others more than any bound."""
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'drops'\nto = 'theirs'\nmax = 1\n"
+    plan, path = load(PLAIN_CELLS + target), tmp_path / "t.csv"
+    do(plan, path, FakeGuests())
+    rows = table.load(path)
+    assert summary.misses(plan, [replace(row, drops=0) for row in rows]) == []
+    some = [replace(row, drops=2 * (row.qdisc == "ours")) for row in rows]
+    assert summary.misses(plan, some) == ["c ours on uml: drops inf times theirs's, want at most 1"]
+
+
 def test_cells_are_in_order(load: Callable[[str], Sweep], tmp_path: Path) -> None:
     text = PLAIN_CELLS.replace("cells.c", 'cells."x{sessions}"') + "sessions = [10, 2]"
     do(load(text), tmp_path / "t.csv", FakeGuests({"cake": 0.6}))

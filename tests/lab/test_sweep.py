@@ -456,6 +456,28 @@ def test_foreign_file_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == "name,price\ntea,3"
 
 
+def test_folder_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path, tmp_path / "file" / "t.csv"):
+        with pytest.raises(TableError, match=str(path)):
+            Table(path)
+
+
+def test_row_that_finds_no_room_leaves_the_others(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan, path, guests = load(GRID), tmp_path / "t.csv", FakeGuests()
+    do(plan, path, guests)
+    rows, write = table.load(path), os.write
+    with table.opened(path) as full, monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda to, content: write(to, content[:20]))
+        with pytest.raises(TableError, match="in part only"):
+            full.append(rows[0])
+        patch.undo()
+        full.append(rows[1])
+    assert [row.command for row in table.load(path)] == [row.command for row in (*rows, rows[1])]
+
+
 def test_one_sweep_writes_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     with table.opened(path), pytest.raises(TableError, match="another sweep"):

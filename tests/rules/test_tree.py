@@ -25,7 +25,7 @@ MODULES = {
 PACKAGES = sorted({path.parent for path in MODULES.values()} - {LAB})
 COMMANDS = LAB / "commands"
 MAX_MODULES = 15
-SHARED_BY_COMMANDS = {"parsing"}
+SHARED_BY_COMMANDS = {"parsing", "versions"}
 TRAFFIC = sorted((LAB / "guest" / "traffic").glob("*.[ch]"))
 
 MADE = {"out", "__pycache__"}
