@@ -537,7 +537,7 @@ static void zrtt_note_kept(struct zrtt_sched_data *q)
 {
 	if (!q->sent.rate)
 		return;
-	q->sent.kept = zrtt_ctl_kept(q->sent.last, q->sent.rate);
+	q->sent.kept = zrtt_ctl_kept(&q->params.ctl, q->sent.last, q->sent.rate);
 	q->sent.last = q->sent.rate;
 }
 

@@ -92,6 +92,7 @@ enum zrtt_controller_kind {
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
 #define ZRTT_LATE_BATCH		9
+#define ZRTT_LATE_EPOCH_SHIFT	17	/* an epoch is 2^17 us nearly */
 
 /* Half a second of the link, ten times what is late, and at least the 1000 packets that
  * a link of 20 Mbit/s needs in that time.
@@ -468,15 +469,18 @@ static inline u32 zrtt_ctl_most_sent(u32 most_sent, u32 sent)
 }
 
 /**
- * zrtt_ctl_kept() - the queue in which nothing is late, bytes
- * @before: bytes that left in the epoch before, of those in which any did
- * @sent: bytes that left in the last one of these
+ * zrtt_ctl_kept() - the queue in which nothing is late: what leaves in ZRTT_LATE_TARGETS, bytes
+ * @params: parameters
+ * @before: bytes that left in the epoch before, of those in which any did; below 2^36
+ * @sent: bytes that left in the last one of these, below 2^36
  *
- * Of two, as a link that stands still does so in a part of one.
+ * The more of two, as a link that stands still does so in a part of one.
  */
-static inline u64 zrtt_ctl_kept(u64 before, u64 sent)
+static inline u64 zrtt_ctl_kept(const struct zrtt_ctl_params *params, u64 before, u64 sent)
 {
-	return before > sent ? before : sent;
+	u64 most = before > sent ? before : sent;
+
+	return (most * params->target_us * ZRTT_LATE_TARGETS) >> ZRTT_LATE_EPOCH_SHIFT;
 }
 
 /**

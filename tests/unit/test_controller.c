@@ -792,22 +792,24 @@ static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
 }
 
 /* A link of 50 Mbit/s stands still for 0.2 s, in parts of two epochs: what waited goes by itself.
- * One that fell to a tenth two epochs ago has more queued than leaves in one.
+ * One that fell to a tenth two epochs ago has more queued than leaves in ten targets.
  */
 static void what_a_link_that_stood_still_has_queued_is_not_late(void **state)
 {
 	const u64 epoch = 50000000 / 8 * 134ULL / 1000, second = 1000 * 1000 * US;
 	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
-	u64 kept = zrtt_ctl_kept(epoch, epoch / 2);
+	u64 kept = zrtt_ctl_kept(&params, epoch, epoch / 2);
 	struct zrtt_ctl ctl = {};
 
 	(void)state;
-	assert_int_equal(kept, epoch);
-	assert_int_equal(zrtt_ctl_kept(epoch / 2, epoch), epoch);
-	assert_false(zrtt_ctl_late(&params, &ctl, second, 1000, epoch, kept));
-	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, epoch + 1, kept));
-	kept = zrtt_ctl_kept(epoch / 10, epoch / 10);
+	assert_int_equal(kept, epoch * 150000 >> 17);
+	assert_int_equal(zrtt_ctl_kept(&params, epoch / 2, epoch), kept);
+	assert_false(zrtt_ctl_late(&params, &ctl, second, 1000, kept, kept));
+	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, kept + 1, kept));
+	kept = zrtt_ctl_kept(&params, epoch / 10, epoch / 10);
 	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, epoch, kept));
+	params.target_us = 5000;
+	assert_int_equal(zrtt_ctl_kept(&params, epoch, epoch), epoch * 50000 >> 17);
 }
 
 static void limit_follows_the_link_but_not_blues(void **state)
