@@ -501,8 +501,8 @@ static inline bool zrtt_ctl_late(const struct zrtt_ctl_params *params,
 	u64 late_us = params->target_us * (u64)ZRTT_LATE_TARGETS;
 
 	return params->kind != ZRTT_CTL_BLUE &&
-	       backlog_pkts > ZRTT_LATE_KEEP_PKTS && backlog > kept &&
-	       age_ns > (late_us + ctl->aim_us) * 1000;
+	       backlog_pkts > ZRTT_LATE_KEEP_PKTS &&
+	       age_ns > (late_us + ctl->aim_us) * 1000 && backlog > kept;
 }
 
 /**
