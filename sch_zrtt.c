@@ -53,7 +53,6 @@ static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	u32 sent = epoch - q->sent.epoch == 1 ? (u32)(pkts - q->sent.pkts) : 0;
 
 	q->sent.rate = bytes - q->sent.bytes;
-	zrtt_note_kept(q);
 	q->vars.link_rate = zrtt_stayed_busy(sch) ? q->sent.rate : 0;
 	q->sent.most = zrtt_ctl_most_sent(q->sent.most, sent);
 	q->sent.bytes = bytes;

@@ -532,13 +532,22 @@ static bool zrtt_trim(struct Qdisc *sch)
 	return q->trim;
 }
 
-/* An epoch has ended: nothing is late in so much of what is queued. */
-static void zrtt_note_kept(struct zrtt_sched_data *q)
+/* What left since the last time says in how much of what is queued nothing is late. */
+static void zrtt_note_kept(struct Qdisc *sch, u64 now_ns)
 {
-	if (!q->sent.rate)
+	u32 part = (u32)(now_ns >> ZRTT_LATE_PART_SHIFT), pkts, left;
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_recent *recent = &q->recent;
+
+	if (part == recent->part)
 		return;
-	q->sent.kept = zrtt_ctl_kept(&q->params.ctl, q->sent.last, q->sent.rate);
-	q->sent.last = q->sent.rate;
+	pkts = (u32)u64_stats_read(&sch->bstats.packets);
+	left = (pkts - recent->pkts) / (part - recent->part);
+	recent->part = part;
+	recent->pkts = pkts;
+	if (left)
+		recent->left[recent->at++ % ZRTT_LATE_PARTS] = left;
+	recent->kept = zrtt_ctl_kept(&q->params.ctl, recent->left, q->sent.most);
 }
 
 /* Drop some of the packets that are too old, but never the last one. Return: whether
@@ -554,7 +563,7 @@ static bool zrtt_drop_late(struct Qdisc *sch, u64 now_ns)
 		lane = zrtt_older_lane(sch);
 		if (!zrtt_ctl_late(&q->params.ctl, &q->vars.ctl,
 				   zrtt_head_age_ns(sch, lane, now_ns), q->backlog_pkts,
-				   sch->qstats.backlog, q->sent.kept))
+				   q->recent.kept))
 			return false;
 		zrtt_drop_head(sch, lane, &q->stats.drop_late, QDISC_DROP_CONGESTED);
 	}

@@ -59,8 +59,6 @@ struct zrtt_clock {
  * @bytes: bytes dequeued before it
  * @pkts: packets dequeued before it
  * @rate: bytes dequeued in the epoch before it
- * @last: the same in the last one in which any were
- * @kept: see zrtt_ctl_kept()
  * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
  * @idle_events: times the queue had run empty before it
  * @waits: packets waited as it began
@@ -70,11 +68,25 @@ struct zrtt_departures {
 	u64 bytes;
 	u64 pkts;
 	u64 rate;
-	u64 last;
-	u64 kept;
 	u32 most;
 	u64 idle_events;
 	bool waits;
+};
+
+/**
+ * struct zrtt_recent - what left the queue in the last moments
+ * @part: time of the last look, in 2^25 ns
+ * @at: how many of @left there were
+ * @pkts: packets dequeued before the last look
+ * @left: see zrtt_ctl_kept()
+ * @kept: what follows from them
+ */
+struct zrtt_recent {
+	u32 part;
+	u32 at;
+	u32 pkts;
+	u32 left[ZRTT_LATE_PARTS];
+	u32 kept;
 };
 
 /**
@@ -181,6 +193,7 @@ struct zrtt_hidden {
  * @watchdog: wakes the device when the shaper lets a packet leave
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if its headers are not in one piece
+ * @recent: what left, by which packets are late
  * @together: the other queues of the device
  */
 struct zrtt_sched_data {
@@ -215,6 +228,7 @@ struct zrtt_sched_data {
 	struct qdisc_watchdog watchdog;
 	struct zrtt_dissected seen;
 	u8 head[ZRTT_PACKET_BYTES];
+	struct zrtt_recent recent;
 	struct zrtt_together together;
 };
 

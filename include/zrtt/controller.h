@@ -92,7 +92,10 @@ enum zrtt_controller_kind {
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
 #define ZRTT_LATE_BATCH		9
-#define ZRTT_LATE_EPOCH_SHIFT	17	/* an epoch is 2^17 us nearly */
+#define ZRTT_LATE_PART_SHIFT	25	/* 2^25 ns = 34 ms, in which it is seen what a link sends */
+#define ZRTT_LATE_PART_US_SHIFT	15	/* the same in us, nearly */
+#define ZRTT_LATE_PARTS		4
+#define ZRTT_LATE_SLOWER_SHIFT	3	/* half of what leaves in four of them, an epoch */
 
 /* Half a second of the link, ten times what is late, and at least the 1000 packets that
  * a link of 20 Mbit/s needs in that time.
@@ -469,18 +472,27 @@ static inline u32 zrtt_ctl_most_sent(u32 most_sent, u32 sent)
 }
 
 /**
- * zrtt_ctl_kept() - the queue in which nothing is late: what leaves in ZRTT_LATE_TARGETS, bytes
+ * zrtt_ctl_kept() - how many packets may be queued so that none is late
  * @params: parameters
- * @before: bytes that left in the epoch before, of those in which any did; below 2^36
- * @sent: bytes that left in the last one of these, below 2^36
+ * @left: packets that left in 2^25 ns each, the last ZRTT_LATE_PARTS times in which any did
+ * @most_sent: most packets that left in an epoch, see zrtt_ctl_most_sent()
  *
- * The more of two, as a link that stands still does so in a part of one.
+ * What leaves in ZRTT_LATE_TARGETS, by the most of @left, as a link that stands still does so in a
+ * part of one; a burst, if that is less than half of what the link once sent, as then it is slower.
  */
-static inline u64 zrtt_ctl_kept(const struct zrtt_ctl_params *params, u64 before, u64 sent)
+static inline u32 zrtt_ctl_kept(const struct zrtt_ctl_params *params,
+				const u32 left[ZRTT_LATE_PARTS], u32 most_sent)
 {
-	u64 most = before > sent ? before : sent;
+	u32 most = 0, i;
+	u64 packets;
 
-	return (most * params->target_us * ZRTT_LATE_TARGETS) >> ZRTT_LATE_EPOCH_SHIFT;
+	for (i = 0; i < ZRTT_LATE_PARTS; i++)
+		if (left[i] > most)
+			most = left[i];
+	packets = ((u64)most * params->target_us * ZRTT_LATE_TARGETS) >> ZRTT_LATE_PART_US_SHIFT;
+	if ((u64)most << ZRTT_LATE_SLOWER_SHIFT < most_sent || packets < ZRTT_LATE_KEEP_PKTS)
+		return ZRTT_LATE_KEEP_PKTS;
+	return packets < ~0U ? (u32)packets : ~0U;
 }
 
 /**
@@ -489,20 +501,18 @@ static inline u64 zrtt_ctl_kept(const struct zrtt_ctl_params *params, u64 before
  * @ctl: state
  * @age_ns: since when it is queued
  * @backlog_pkts: packets queued
- * @backlog: bytes queued
  * @kept: see zrtt_ctl_kept()
  *
  * BLUE aims at no sojourn, so nothing is late for it.
  */
 static inline bool zrtt_ctl_late(const struct zrtt_ctl_params *params,
 				 const struct zrtt_ctl *ctl, u64 age_ns, u32 backlog_pkts,
-				 u64 backlog, u64 kept)
+				 u32 kept)
 {
 	u64 late_us = params->target_us * (u64)ZRTT_LATE_TARGETS;
 
 	return params->kind != ZRTT_CTL_BLUE &&
-	       backlog_pkts > ZRTT_LATE_KEEP_PKTS &&
-	       age_ns > (late_us + ctl->aim_us) * 1000 && backlog > kept;
+	       backlog_pkts > kept && age_ns > (late_us + ctl->aim_us) * 1000;
 }
 
 /**

@@ -80,9 +80,16 @@ s64 model_pi2_error(u32 aim_us, u32 standing_us)
 	return zrtt_pi2_error(&copy, standing_us);
 }
 
-u32 model_late(u64 age_ns, u32 backlog_pkts, u64 backlog, u64 kept)
+u32 model_late(u64 age_ns, u32 backlog_pkts, u32 kept)
 {
-	return zrtt_ctl_late(&ctl_params, &ctl, age_ns, backlog_pkts, backlog, kept);
+	return zrtt_ctl_late(&ctl_params, &ctl, age_ns, backlog_pkts, kept);
+}
+
+u32 model_kept(u32 left, u32 before, u32 most_sent)
+{
+	const u32 parts[ZRTT_LATE_PARTS] = { before, left };
+
+	return zrtt_ctl_kept(&ctl_params, parts, most_sent);
 }
 
 u32 model_standing(void)

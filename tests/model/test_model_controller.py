@@ -107,22 +107,26 @@ def test_least_of_five_updates_stands(periods: tuple[int, int], sojourns: list[i
         assert LIBRARY.standing() == min(seen)
 
 
-@given(
-    BOTH_PERIODS,
-    SOJOURNS,
-    spread(0, 1 << 40),
-    st.integers(0, 100),
-    st.tuples(spread(0, 1 << 40), spread(0, 1 << 40)),
-)
+@given(BOTH_PERIODS, SOJOURNS, spread(0, 1 << 40), st.integers(0, 100), st.integers(32, 100))
 def test_late_is_ten_targets_above_the_aim(
-    periods: tuple[int, int], fill_us: int, age_ns: int, backlog: int, of: tuple[int, int]
+    periods: tuple[int, int], fill_us: int, age_ns: int, backlog: int, kept: int
 ) -> None:
     LIBRARY.controller(PI2, 0, 0)
     LIBRARY.periods(*periods)
     late_ns = (10 * periods[0] + LIBRARY.follow(ONE, fill_us)) * US
     for age in age_ns, late_ns, late_ns + 1:
-        late = age > late_ns and backlog > 32 and of[0] > of[1]
-        assert LIBRARY.late(age, backlog, *of) == late
+        assert LIBRARY.late(age, backlog, kept) == (age > late_ns and backlog > kept)
+
+
+@given(BOTH_PERIODS, *[spread(0, 1 << 31)] * 3)
+def test_what_leaves_in_ten_targets_is_kept(
+    periods: tuple[int, int], left: int, before: int, most_sent: int
+) -> None:
+    LIBRARY.controller(PI2, 0, 0)
+    LIBRARY.periods(*periods)
+    most = max(left, before)
+    kept = 32 if 8 * most < most_sent else min(max(32, most * 10 * periods[0] >> 15), (1 << 32) - 1)
+    assert LIBRARY.kept(left, before, most_sent) == kept
 
 
 @given(BOTH_PERIODS, PROBABILITIES, PROBABILITIES, SOJOURNS, st.integers(0, Q16 // 2), TICKS)

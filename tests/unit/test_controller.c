@@ -749,11 +749,11 @@ static void two_packets_are_never_above_the_target(void **state)
 	}
 }
 
-/* The same where all that is queued is more than is kept. */
+/* The same where a burst is kept. */
 static bool late(const struct zrtt_ctl_params *params, const struct zrtt_ctl *ctl, u64 age_ns,
 		 u32 backlog_pkts)
 {
-	return zrtt_ctl_late(params, ctl, age_ns, backlog_pkts, 1, 0);
+	return zrtt_ctl_late(params, ctl, age_ns, backlog_pkts, ZRTT_LATE_KEEP_PKTS);
 }
 
 static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
@@ -791,25 +791,30 @@ static void late_is_10_targets_above_the_aim_and_behind_a_burst(void **state)
 	}
 }
 
-/* A link of 50 Mbit/s stands still for 0.2 s, in parts of two epochs: what waited goes by itself.
- * One that fell to a tenth two epochs ago has more queued than leaves in ten targets.
+/* A link of 50 Mbit/s stands still: what waited goes by itself. One that fell to a third drops all
+ * but a burst, until it is no longer known how fast it was.
  */
 static void what_a_link_that_stood_still_has_queued_is_not_late(void **state)
 {
-	const u64 epoch = 50000000 / 8 * 134ULL / 1000, second = 1000 * 1000 * US;
+	const u32 part = 138, epoch = 4 * part, third = part / 3;
+	const u32 still[] = { part, part, part / 4, 1 };
+	const u32 slower[] = { third, third, third, third };
 	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
-	u64 kept = zrtt_ctl_kept(&params, epoch, epoch / 2);
+	u32 kept = zrtt_ctl_kept(&params, still, epoch);
 	struct zrtt_ctl ctl = {};
 
 	(void)state;
-	assert_int_equal(kept, epoch * 150000 >> 17);
-	assert_int_equal(zrtt_ctl_kept(&params, epoch / 2, epoch), kept);
-	assert_false(zrtt_ctl_late(&params, &ctl, second, 1000, kept, kept));
-	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, kept + 1, kept));
-	kept = zrtt_ctl_kept(&params, epoch / 10, epoch / 10);
-	assert_true(zrtt_ctl_late(&params, &ctl, second, 1000, epoch, kept));
+	assert_int_equal(ARRAY_LEN(still), ZRTT_LATE_PARTS);
+	assert_int_equal(kept, part * 150000 >> 15);
+	assert_false(zrtt_ctl_late(&params, &ctl, 1000 * 1000 * US, kept, kept));
+	assert_true(zrtt_ctl_late(&params, &ctl, 1000 * 1000 * US, kept + 1, kept));
+	assert_int_equal(zrtt_ctl_kept(&params, slower, epoch), ZRTT_LATE_KEEP_PKTS);
+	assert_int_equal(zrtt_ctl_kept(&params, slower, 8 * third), third * 150000 >> 15);
+	assert_int_equal(zrtt_ctl_kept(&params, slower, 8 * third + 1), ZRTT_LATE_KEEP_PKTS);
 	params.target_us = 5000;
-	assert_int_equal(zrtt_ctl_kept(&params, epoch, epoch), epoch * 50000 >> 17);
+	assert_int_equal(zrtt_ctl_kept(&params, still, epoch), part * 50000 >> 15);
+	params.target_us = 500;
+	assert_int_equal(zrtt_ctl_kept(&params, still, epoch), ZRTT_LATE_KEEP_PKTS);
 }
 
 static void limit_follows_the_link_but_not_blues(void **state)
