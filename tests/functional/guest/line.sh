@@ -40,7 +40,7 @@ tc -n r qdisc change dev out0 root zrtt bandwidth 6mbit
 sleep 1
 shown told
 tc -n r qdisc change dev out0 root zrtt bandwidth auto max 100mbit
-sleep 5
+sleep 8
 shown again
 # the other side knows nothing of timestamps
 tc -n r qdisc change dev in0 root zrtt notimestamps
