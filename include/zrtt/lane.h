@@ -52,8 +52,8 @@
  * the whole due share. And up to a part of the link where that is more, so that voice and
  * games do not wait among hundreds of transfers: each flow may have an eighth of what small
  * packets leave of an eighth of the link. On a slow link that is less than a call: there it
- * may have all of it, up to 160 kbit/s. With half of it, a call of 92 kbit/s left itself too little
- * of 2.1 Mbit/s.
+ * may have all of it, up to 160 kbit/s, and who is in thin stays so while anything is left: what it
+ * sends itself is none of what others leave it.
  */
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
@@ -92,6 +92,7 @@
  * @rate: most that a sparse flow sends, bytes per epoch, 0 = all packets are in bulk
  * @least: it is no less than this
  * @small_rate: the same of small packets, if that is more
+ * @stay_rate: the same of a flow that is in thin
  * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
  * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more
@@ -107,6 +108,7 @@ struct zrtt_lanes {
 	u32 rate;
 	u32 least;
 	u32 small_rate;
+	u32 stay_rate;
 	u32 large_due;
 	u32 lead;
 	u32 new_most;
@@ -174,6 +176,8 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	if (part < ZRTT_LANE_CALL)
 		part = left < ZRTT_LANE_CALL ? left : ZRTT_LANE_CALL;
 	lanes->small_rate = part > due ? part : due;
+	lanes->stay_rate = left && lanes->small_rate < ZRTT_LANE_CALL ? ZRTT_LANE_CALL :
+			   lanes->small_rate;
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;
 	lanes->spilt_bytes = 0;
@@ -225,6 +229,15 @@ zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane, enum zrtt_lane
 	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
 }
 
+/* The rate up to which small packets of @f are sparse, whose large ones are so up to @rate. */
+static inline u32 zrtt_lanes_small(const struct zrtt_lanes *lanes, const struct zrtt_flow *f,
+				   u32 rate)
+{
+	u32 small_rate = f->lane <= ZRTT_LANE_THIN ? lanes->stay_rate : lanes->small_rate;
+
+	return rate < small_rate ? small_rate : rate;
+}
+
 /* zrtt_lane_of() of a flow that is sparse up to @most bytes per epoch. */
 static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 						      const struct zrtt_table *t,
@@ -237,8 +250,8 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 
 	if (f->hit && !large_due)
 		rate /= 2;
-	if (small && lanes->rate && rate < lanes->small_rate)
-		rate = lanes->small_rate;
+	if (small && lanes->rate)
+		rate = zrtt_lanes_small(lanes, f, rate);
 	if (f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK))
 		return ZRTT_LANE_BULK;
 	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))

@@ -258,8 +258,37 @@ static void bounds_follow_the_link(void **state)
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
 		assert_near(lanes.new_most, fmin(fmax(most / 16, ZRTT_LANE_NEW), lanes.lead), 1);
 		assert_near(lanes.small_rate, fmax(part, 500), 1);
+		assert_near(lanes.stay_rate, fmax(lanes.small_rate, left ? ZRTT_LANE_CALL : 0), 1);
 		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes, 0);
 	}
+}
+
+/* A game of 145 kbit/s on 2.4 Mbit/s, where others leave 290 and it leaves itself 144. */
+static void what_a_flow_sends_in_thin_is_left_to_it(void **state)
+{
+	const u32 sent = 40200, others = sent / 8 - 2425, game = 2432;
+	struct zrtt_lanes lanes = new_lanes(960, sent);
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+
+	(void)state;
+	lanes.thin_bytes = others;
+	zrtt_lanes_end_epoch(&lanes, 960, sent);
+	f->rate = game;
+	f->lane = ZRTT_LANE_BULK;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	f->lane = ZRTT_LANE_RETURNING;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	f->lane = ZRTT_LANE_THIN;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	f->rate = ZRTT_LANE_CALL;
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	/* nothing is left */
+	f->rate = game;
+	lanes.thin_bytes = sent / 8;
+	zrtt_lanes_end_epoch(&lanes, 960, sent);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	free(t.slots);
 }
 
 static void older_head_goes_first_above_the_lead(void **state)
@@ -585,6 +614,7 @@ int main(void)
 		cmocka_unit_test(burst_does_not_overflow),
 		cmocka_unit_test(flood_of_new_flows_is_not_thin),
 		cmocka_unit_test(bounds_follow_the_link),
+		cmocka_unit_test(what_a_flow_sends_in_thin_is_left_to_it),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
 		cmocka_unit_test(who_waits_is_not_overtaken),
