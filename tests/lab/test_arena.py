@@ -220,7 +220,7 @@ def test_shards_make_the_whole() -> None:
 
 @pytest.mark.parametrize("text", ["0/2", "3/2", "1", "a/b", "1/0", "-1/2"])
 def test_shards_that_are_none(text: str) -> None:
-    with pytest.raises(GridError, match="--shard"):
+    with pytest.raises(GridError, match="want I/N, I from 1 to N"):
         Shard.parse(text)
 
 
