@@ -104,5 +104,7 @@ def test_feedback_without_accecn_is_as_accurate() -> None:
 
     One seed in six had eight times the marks of the others. So the middle one of three is taken.
     """
-    with_accecn = median(marks_on("uml", seed) for seed in (1, 2, 3))
-    assert marks_on("6.12") == pytest.approx(with_accecn, rel=0.35)
+    with_accecn, without = (
+        median(marks_on(kernel, seed) for seed in (1, 2, 3)) for kernel in ("uml", "6.12")
+    )
+    assert without == pytest.approx(with_accecn, rel=0.35)
