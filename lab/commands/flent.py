@@ -8,14 +8,14 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, told
 from lab.engines.select import get_engine
 from lab.flent import batch, plots, summary
 from lab.flent.network import Network
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS
 from lab.model.scenario import parse_rtts
-from lab.model.units import UnitError, parse_rate, parse_time
+from lab.model.units import parse_rate, parse_time
 from lab.output import pictures, text_table
 
 
@@ -29,18 +29,7 @@ def _override(text: str) -> tuple[str, str]:
 def _rates(text: str) -> tuple[int, int]:
     """Bits per second down and up from "20mbit" or "100mbit/20mbit"."""
     down, slash, up = text.partition("/")
-    try:
-        return parse_rate(down), parse_rate(up if slash else down)
-    except UnitError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
-
-
-def _room(text: str) -> float:
-    """Milliseconds from "300ms"."""
-    try:
-        return parse_time(text)
-    except UnitError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
+    return parse_rate(down), parse_rate(up if slash else down)
 
 
 def add(commands: Commands) -> None:
@@ -61,10 +50,10 @@ def add(commands: Commands) -> None:
                    help="flent's --batch-override, such as length=10 or for_qdiscs=zrtt,cake; "
                    "repeatable")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml", help="kernel of the guest")
-    p.add_argument("--rate", type=_rates, default="20mbit", metavar="RATE[/RATE]",
+    p.add_argument("--rate", type=told(_rates), default="20mbit", metavar="RATE[/RATE]",
                    help="rate of the bottleneck: of both directions, or down/up, such as "
                    "100mbit/20mbit")  # fmt: skip
-    p.add_argument("--line", type=_room, metavar="TIME",
+    p.add_argument("--line", type=told(parse_time), metavar="TIME",
                    help="the bottleneck is a line beyond the router, with the rates of --rate and a "
                    "FIFO of so much room in each direction; for batches that attach qdiscs to the "
                    "root, such as flent-configs/line.batch")  # fmt: skip
