@@ -55,7 +55,7 @@ PLACES = DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) MANDIR=$(MANDIR)
 # Oldest kernel that the module is built and tested for.
 KERNEL_MIN := 6.1
 
-DEB_PACKAGES := debhelper dh-dkms dpkg-dev bpftool clang libbpf-dev libnl-3-dev libncurses-dev \
+DEB_PACKAGES := build-essential debhelper dh-dkms bpftool clang libbpf-dev libnl-3-dev libncurses-dev \
 	libmicrohttpd-dev pkgconf
 MODULES := sch_zrtt tcp_libra tcp_nrhstcp tcp_exp tcp_prague
 KBUILD_LEAVES := *.o *.ko *.mod *.mod.c .*.cmd .*.o Module.symvers modules.order
@@ -188,7 +188,7 @@ uninstall:
 	$(foreach part,tc-plugin monitor router agent,$(MAKE) -C $(part) uninstall $(PLACES) &&) true
 
 deb:
-	@lab/setup.sh $(DEB_PACKAGES)
+	@lab/setup.sh --only $(DEB_PACKAGES) $(if $(wildcard .git),git)
 	rm -rf out/deb
 	mkdir -p out/deb/source
 	$(LIST_SOURCES) | tar --null --files-from=- --create --mtime="$$(dpkg-parsechangelog -SDate)" | \

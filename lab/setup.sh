@@ -2,15 +2,24 @@
 # SPDX-License-Identifier: GPL-2.0
 # Installs what the laboratory needs of Debian and is not there yet. The kernels
 # and their headers it fetches itself, when it first needs one. Arguments are
-# further packages; after --check, these are all, and it only says which are missing.
+# further packages; after --only, these are all; after --check, too, and it only says
+# which are missing.
 set -euo pipefail
 
 check=
-if [ "${1-}" = --check ]; then
+only=
+case ${1-} in
+--check)
 	check=1
+	only=1
 	shift
 	command -v dpkg-query >/dev/null || exit 0 # each program will speak for itself
-fi
+	;;
+--only)
+	only=1
+	shift
+	;;
+esac
 
 packages="
 	python3 gcc libc6-dev make kmod git
@@ -20,7 +29,7 @@ packages="
 	python3-matplotlib
 	$*
 "
-[ -z "$check" ] || packages="$*"
+[ -z "$only" ] || packages="$*"
 
 missing=
 for package in $packages; do

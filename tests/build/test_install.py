@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 from pathlib import Path
 
 import pytest
-from kbuild import checkout, make
+from kbuild import ROOT, checkout, make
 
 from lab.host.process import outside_make
 from lab.kernels.debian import debian_kernel
@@ -20,6 +21,7 @@ MODULES = {"sch_zrtt.ko", "tcp_libra.ko", "tcp_nrhstcp.ko", "tcp_exp.ko", "tcp_p
 PROGRAMS = {"zrtt-agent", "zrtt-check", "zrtt-link", "zrtt-mon"}
 FIXED = ("lib/modules/", "usr/lib/", "etc/bash_completion.d/", "etc/network/")
 """Where the kernel, tc, bash-completion, ifupdown and sqm-scripts look, and nowhere else."""
+CONTROL = (ROOT / "debian" / "control").read_text()
 OF_SYSTEMS = re.compile("sqm|etc/network|zrtt.yaml")
 
 # A machine with the modules of one kernel, which is not the running one; all else is
@@ -145,6 +147,22 @@ def _listed(tree: Path) -> set[str]:
     assert copied, rule.stdout
     subprocess.run(["sh", "-ec", copied[0]], cwd=tree, check=True)
     return _files(tree / "out" / "deb" / "source")
+
+
+def test_packages_take_what_builds_them_and_no_guests(tmp_path: Path) -> None:
+    """dpkg-buildpackage wants build-essential, whatever debian/control says."""
+    for name, script in (("dpkg-query", "exit 1"), ("id", "echo 1000")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    rule = make("-n", "deb", cwd=checkout(tmp_path / "tree"))
+    env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    command = ["sh", "-c", rule.stdout.splitlines()[0]]
+    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    depends = re.search(r"(?s)\nBuild-Depends:.*?\n(?=Standards)", CONTROL)[0]
+    wanted = set(re.findall(r"(?m)^ ([^ ,]+)", depends)) - {"debhelper-compat", "dh-sequence-dkms"}
+    asked = done.stderr.partition("--no-install-recommends ")[2].split()
+    assert set(asked) == {*wanted, "build-essential", "debhelper", "dh-dkms"}
 
 
 def test_packages_can_be_made_from_a_tarball(tmp_path: Path) -> None:
