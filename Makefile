@@ -48,6 +48,8 @@
 PYTHON ?= /usr/bin/python3
 KDIR ?= /lib/modules/$(shell uname -r)/build
 DESTDIR ?=
+# Each make -C would take it from a folder of its own.
+override DESTDIR := $(abspath $(DESTDIR))
 PREFIX ?= /usr/local
 MANDIR ?= $(PREFIX)/share/man
 PLACES = DESTDIR=$(DESTDIR) PREFIX=$(PREFIX) MANDIR=$(MANDIR)

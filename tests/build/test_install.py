@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import stat
 import subprocess
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def _make(copy: Path, root: Path, prefix: str, *targets: str) -> set[str]:
     for target in targets:
         done = make(target, *words, cwd=copy)
         assert done.returncode == 0, done.stdout + done.stderr
-    return _files(root)
+    return _files(copy / root)
 
 
 def _files(root: Path) -> set[str]:
@@ -103,6 +104,22 @@ def test_uninstall_detaches_the_agent(tmp_path: Path, image: bool, said: str) ->
     assert done.returncode == 0, done.stderr
     assert log.read_text() == said
     assert not program.exists()
+
+
+def test_folders_may_be_relative(copy: Path, tmp_path: Path) -> None:
+    """To where make is run, not to where it goes from there."""
+    installed = _make(copy, tmp_path, "/usr/local", "install")
+    assert _make(copy, Path("image"), "/usr/local", "install") == installed
+    assert _make(copy, Path("image"), "/usr/local", "uninstall") == set()
+
+
+def test_all_users_may_read_what_root_installs(copy: Path, tmp_path: Path) -> None:
+    """Whatever umask root has. Of modules kbuild decides."""
+    targets = ("install-plugin", "install-tools", "install-agent", *SYSTEMS)
+    command = f"umask 077; exec make {' '.join(targets)} DESTDIR={tmp_path}"
+    subprocess.run(["sh", "-c", command], cwd=copy, env=outside_make(), check=True)
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files and not [path for path in files if not path.stat().st_mode & stat.S_IROTH]
 
 
 def test_nothing_comes_for_other_systems_unasked(copy: Path, tmp_path: Path) -> None:
