@@ -111,7 +111,7 @@ class Cpio:
 def _which(program: str) -> Path:
     found = shutil.which(program, path="/bin:/sbin:/usr/bin:/usr/sbin")
     if not found:
-        raise InitramfsError(f"{program} is not installed; run make setup")
+        raise InitramfsError(f"{program} is not installed; run lab/setup.sh")
     return Path(found)
 
 

@@ -92,7 +92,7 @@ class _Ended:
 def _which(program: str) -> str:
     found = shutil.which(program, path="/bin:/sbin:/usr/bin:/usr/sbin")
     if not found:
-        raise GuestError(f"{program} is not installed; run make setup")
+        raise GuestError(f"{program} is not installed; run lab/setup.sh")
     return found
 
 
