@@ -37,14 +37,17 @@ def _due_share(scenario: Scenario, flow: Flow) -> float:
 def send_buffer_bytes(scenario: Scenario, flow: Flow) -> int:
     """Room for the path at ten times the fair share: never what limits a flow.
 
-    BBR may take all of the link, and have twice of what the path holds on its way. The
-    kernel doubles it for its own overhead.
+    Of a path that changes, for the highest rate and the longest RTT. BBR may take all of the
+    link, and have twice of what the path holds on its way. The kernel doubles it for its own
+    overhead.
     """
     smallest, largest = SEND_BUFFER_BYTES
     shares = 2 if flow.cc == "bbr" else min(1.0, 10 * _due_share(scenario, flow))
-    peak_bps = scenario.line.peak_bps if scenario.line else scenario.rate_bps
+    rates_bps = [scenario.rate_bps, *(step.rate_bps or 0 for step in scenario.steps)]
+    peak_bps = scenario.line.peak_bps if scenario.line else max(rates_bps)
     share_bps = peak_bps * shares
-    path_bytes = share_bps / 8 * (flow.rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
+    rtt_ms = flow.rtt_ms + max((step.delay_ms or 0 for step in scenario.steps), default=0)
+    path_bytes = share_bps / 8 * (rtt_ms + QUEUE_ALLOWANCE_MS) / 1000
     if scenario.line:
         path_bytes += 2 * scenario.line.buffer_bytes
     return round(min(max(path_bytes, smallest), largest))

@@ -7,6 +7,7 @@ import pytest
 from measured import flow_bytes, reading, result_of, traffic_of
 
 from lab.model.scenario import Scenario
+from lab.model.step import Step
 from lab.net import network
 from lab.net.traffic_spec import send_buffer_bytes
 from lab.results.readings import METER_CLASS, QueueReadings
@@ -52,6 +53,23 @@ def test_more_than_left_the_queue_and_waited_is_told() -> None:
 @pytest.mark.parametrize(("cc", "megabytes"), [("cubic", 0.625), ("bbr", 2.5)])
 def test_buffer_is_for_half_of_the_link_or_bbrs_two_windows(cc: str, megabytes: float) -> None:
     scenario = Scenario(rate_bps=20_000_000, rtts_ms=(400.0,) * 20, cc=(cc,))
+    assert send_buffer_bytes(scenario, scenario.flows[0]) == megabytes * 1e6
+
+
+@pytest.mark.parametrize(
+    ("steps", "megabytes"),
+    [
+        ((), 0.625),
+        (("t=5 rate=5mbit", "t=9 rate=20mbit"), 0.625),
+        (("t=5 rate=80mbit", "t=9 rate=5mbit"), 2.5),
+        (("t=5 delay=500ms", "t=9 delay=0ms"), 1.25),
+    ],
+)
+def test_buffer_is_for_the_path_at_its_largest(steps: tuple[str, ...], megabytes: float) -> None:
+    """One flow stayed at 30 Mbit/s after a step from 10 to 200."""
+    scenario = Scenario(
+        rate_bps=20_000_000, rtts_ms=(400.0,) * 20, steps=tuple(map(Step.parse, steps))
+    )
     assert send_buffer_bytes(scenario, scenario.flows[0]) == megabytes * 1e6
 
 
