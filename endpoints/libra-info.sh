@@ -15,6 +15,7 @@ fi
 instance=$tracing/instances/libra-info-$$
 mkdir "$instance"
 trap 'rmdir "$instance"' EXIT
+trap 'exit 1' HUP INT TERM # dash ends by a signal without its trap of EXIT
 echo 1 >"$instance/events/tcp_libra/libra_ack/enable"
 sleep "${1:-1}"
 echo 0 >"$instance/events/tcp_libra/libra_ack/enable"

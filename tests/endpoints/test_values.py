@@ -86,4 +86,5 @@ def test_reader_reports_missing_tracepoint() -> None:
 
 
 def test_reader_leaves_nothing_behind() -> None:
+    """Nor if it is stopped early: a trace that stays costs each ACK."""
     assert shown()["instances"] == ""

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 # Shows what Libra's connections know, 12 s after the start and, with k1 doubled
-# and k2 next to nothing, at once again; and what ss says of them.
+# and k2 next to nothing, at once again. One reader is stopped early.
 set -eu
 
 see() {
@@ -18,6 +18,10 @@ watch() {
 	echo 4000 >/sys/module/tcp_libra/parameters/k1_milli
 	echo 1 >/sys/module/tcp_libra/parameters/k2_milli
 	see after
+	"$LAB/libra-info.sh" 1 &
+	sleep 0.2
+	kill $!
+	wait $! || true
 	echo "@@ instances"
 	ls /sys/kernel/tracing/instances
 	echo "@@ end"
