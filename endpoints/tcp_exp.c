@@ -49,7 +49,7 @@ MODULE_PARM_DESC(gamma_milli, "gamma, rate of the increase, 1/1000 (1..999, defa
 module_param_cb(beta_milli, &exp_param_ops, &beta_milli, 0644);
 MODULE_PARM_DESC(beta_milli, "beta, share of the window given up, 1/1000 (1..999, default 125)");
 
-/* TCP keeps w0 as the slow start threshold, and undoes it with the window. */
+/* TCP keeps w0 as the slow start threshold; after an undo it may be (1 - beta) w. */
 static u64 exp_increase_now(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
