@@ -4,8 +4,8 @@
  * TCP timestamps, and what the queue must know of ECN, fragments and handshakes.
  *
  * Through two VLAN tags, PPPoE (RFC 2516), six IPv6 extension headers, and one tunnel of IP in IP
- * (RFC 2003, 2473, 4213) or GRE (RFC 2784, 2890). Bytes are given as they lie in memory, numbers are
- * returned in host order.
+ * (RFC 2003, 2473, 4213) or GRE (RFC 2784, 2890), with IP or Ethernet (RFC 7637) in it. Bytes are
+ * given as they lie in memory, numbers are returned in host order.
  */
 #ifndef _ZRTT_PACKET_H
 #define _ZRTT_PACKET_H
@@ -29,6 +29,7 @@
 #define ZRTT_TYPE_VLAN		0x8100
 #define ZRTT_TYPE_QINQ		0x88a8
 #define ZRTT_TYPE_PPPOE		0x8864
+#define ZRTT_TYPE_ETHERNET	0x6558	/* in GRE */
 #define ZRTT_PPP_IPV4		0x0021
 #define ZRTT_PPP_IPV6		0x0057
 
@@ -48,6 +49,8 @@
 #define ZRTT_PROTO_SCTP		132
 #define ZRTT_PROTO_UDPLITE	136
 
+#define ZRTT_ETHERNET_BYTES	14
+#define ZRTT_ETHERNET_TYPE	12	/* offset of the EtherType */
 #define ZRTT_VLAN_BYTES		4
 #define ZRTT_PPPOE_BYTES	8	/* with PPP's protocol number */
 #define ZRTT_PPPOE_LENGTH	4	/* offset of the payload's length */
@@ -388,6 +391,23 @@ static inline void zrtt_parse_inner(struct zrtt_packet *p, struct zrtt_bytes *b,
 		zrtt_parse_ports(p, b, &inner, off + len);
 }
 
+/* The EtherType behind the VLAN tags at *@off, if @type says that there are some; *@off is moved
+ * there. 0 = what may be read ends before.
+ */
+static inline u16 zrtt_skip_tags(struct zrtt_bytes *b, u16 type, u32 *off)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_VLAN_TAGS_MAX &&
+	     (type == ZRTT_TYPE_VLAN || type == ZRTT_TYPE_QINQ); i++) {
+		if (!zrtt_has(b, *off, ZRTT_VLAN_BYTES))
+			return 0;
+		type = zrtt_hint_get16(b->data + *off + 2);
+		*off += ZRTT_VLAN_BYTES;
+	}
+	return type;
+}
+
 static inline void zrtt_parse_gre(struct zrtt_packet *p, struct zrtt_bytes *b,
 				  const struct zrtt_wanted *wanted, u32 off)
 {
@@ -401,6 +421,11 @@ static inline void zrtt_parse_gre(struct zrtt_packet *p, struct zrtt_bytes *b,
 		return;
 	off += ZRTT_GRE_BYTES + (flags & ZRTT_GRE_CHECKSUM ? 4 : 0) +
 	       (flags & ZRTT_GRE_KEY ? 4 : 0) + (flags & ZRTT_GRE_SEQUENCE ? 4 : 0);
+	if (type == ZRTT_TYPE_ETHERNET && zrtt_has(b, off, ZRTT_ETHERNET_BYTES)) {
+		type = zrtt_hint_get16(b->data + off + ZRTT_ETHERNET_TYPE);
+		off += ZRTT_ETHERNET_BYTES;
+		type = zrtt_skip_tags(b, type, &off);
+	}
 	if (type == ZRTT_TYPE_IPV4 || type == ZRTT_TYPE_IPV6)
 		zrtt_parse_inner(p, b, wanted, off, type == ZRTT_TYPE_IPV4 ? 4 : 6);
 }
@@ -665,16 +690,9 @@ static inline bool zrtt_packet_parse(struct zrtt_packet *p, const struct zrtt_by
 		.data = b->data,
 		.len = b->len < ZRTT_PACKET_BYTES ? b->len : ZRTT_PACKET_BYTES,
 	};
-	u32 i;
 
 	*p = (struct zrtt_packet) {};
-	for (i = 0; i < ZRTT_VLAN_TAGS_MAX &&
-	     (type == ZRTT_TYPE_VLAN || type == ZRTT_TYPE_QINQ); i++) {
-		if (!zrtt_has(&head, off, ZRTT_VLAN_BYTES))
-			return false;
-		type = zrtt_hint_get16(head.data + off + 2);
-		off += ZRTT_VLAN_BYTES;
-	}
+	type = zrtt_skip_tags(&head, type, &off);
 	if (type == ZRTT_TYPE_PPPOE && zrtt_has(&head, off, ZRTT_PPPOE_BYTES)) {
 		p->pppoe = true;
 		type = zrtt_hint_get16(head.data + off + ZRTT_PPPOE_PROTOCOL);

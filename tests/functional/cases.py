@@ -607,10 +607,11 @@ NAMED_FRAMES = [
 """TCP and UDP with hints; what has no ports; and a frame with a tag."""
 
 INSIDE = (bytes([192, 168, 1, 2]), bytes([198, 51, 100, 3]))
-TUNNELED_FRAMES = [_v4(ends=INSIDE) for _ in range(3)]
+TUNNELED_FRAMES = [_v4(ends=INSIDE) for _ in range(4)]
 """What is sent through tunnels, with the addresses in there."""
 _TUNNELS = [
     TUNNELED_FRAMES[0].in_ipip(4), TUNNELED_FRAMES[1].in_ipip(6), TUNNELED_FRAMES[2].in_gre(),
+    TUNNELED_FRAMES[3].in_gretap(),
 ]  # fmt: skip
 
 GSO_SIZE = 1448

@@ -7,7 +7,7 @@ import struct
 from dataclasses import dataclass, replace
 
 ETH = bytes.fromhex("02000000000b02000000000a")
-V4, V6, VLAN, QINQ, PPPOE = 0x0800, 0x86DD, 0x8100, 0x88A8, 0x8864
+V4, V6, VLAN, QINQ, PPPOE, TEB = 0x0800, 0x86DD, 0x8100, 0x88A8, 0x8864, 0x6558
 TCP, UDP, HOP_BY_HOP, ROUTING, FRAGMENT, AH, NO_NEXT_HEADER, DESTINATION = (
     6,
     17,
@@ -108,6 +108,10 @@ class Frame:
         """Its packet, of IPv4, behind a header of GRE (RFC 2784)."""
         payload = struct.pack("!HH", 0, V4) + self.bytes()[len(ETH) + 2 :]
         return Frame(0, proto=GRE, payload=payload)
+
+    def in_gretap(self) -> Frame:
+        """Its frame behind a header of GRE."""
+        return Frame(0, proto=GRE, payload=struct.pack("!HH", 0, TEB) + self.bytes())
 
     def _traffic_class(self) -> int:
         return self.dscp << 2 | self.ecn

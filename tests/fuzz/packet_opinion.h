@@ -108,10 +108,10 @@ static inline void opinion_inner(struct opinion *o, u32 at, u32 version)
 		opinion_ports(o, at + o->bytes[at] % 16 * 4, o->proto);
 }
 
-/* RFC 2784 and 2890: a checksum, a key and a number may precede the packet. */
+/* RFC 2784 and 2890: a checksum, a key and a number may precede the packet, or an Ethernet header. */
 static inline void opinion_gre(struct opinion *o, u32 at)
 {
-	u32 bits, type;
+	u32 bits, type, tags = 2;
 
 	if (at + 4 > o->len)
 		return;
@@ -120,6 +120,15 @@ static inline void opinion_gre(struct opinion *o, u32 at)
 	at += 4 + (bits / 0x8000 % 2 + bits / 0x2000 % 2 + bits / 0x1000 % 2) * 4;
 	if (bits % 0x1000 || bits / 0x4000 % 2)
 		return;
+	if (type == 0x6558 && at + 14 <= o->len) {	/* Ethernet, with up to two tags */
+		type = opinion_number(o, at + 12, 2);
+		for (at += 14; tags && (type == 0x8100 || type == 0x88a8); tags--) {
+			if (at + 4 > o->len)
+				return;
+			type = opinion_number(o, at + 2, 2);
+			at += 4;
+		}
+	}
 	if (type == 0x0800)
 		opinion_inner(o, at, 4);
 	else if (type == 0x86dd)

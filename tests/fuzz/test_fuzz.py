@@ -82,6 +82,12 @@ BUGS = [
         "0",
     ),
     Bug("reads a tunnel that is not there", "packet", "!zrtt_has(b, off, version == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES)", "0"),
+    Bug(
+        "reads Ethernet that is not there",
+        "packet",
+        "zrtt_has(b, off, ZRTT_ETHERNET_BYTES)",
+        "1",
+    ),
     Bug("says that a part is enough", "packet", "return !head.cut;", "return true;"),
     Bug("goes on behind a length of 1", "packet", "if (step < 2)", "if (!step)"),
     Bug("hashes what is not there", "packet", "if (version == 4)", "if (0)", "hash"),

@@ -82,8 +82,10 @@ static struct frame tunnel_frame(u8 outer, u8 inner, const u8 *gre, u32 len)
 
 	add_ip(&f, outer);
 	f.bytes[f.next_at] = gre ? ZRTT_PROTO_GRE : inner == 4 ? ZRTT_PROTO_IPV4 : ZRTT_PROTO_IPV6;
-	/* the type, where GRE has it, is written by what comes next; else nowhere */
+	/* the type, where GRE or the Ethernet in it has it, is written by what comes next; else nowhere */
 	f.next_at = gre ? frame_add(&f, gre, len) + 2 : FRAME_MAX - 2;
+	if (gre && zrtt_hint_get16(gre + 2) == ZRTT_TYPE_ETHERNET)
+		f.next_at = f.len - 2;
 	add_ip(&f, inner);
 	frame_tcp(&f, NULL, 0);
 	return f;
@@ -121,6 +123,8 @@ static void check_tunnel(u8 outer, u8 inner, const u8 *gre, u32 len)
 static void flows_in_a_tunnel_are_told_apart(void **state)
 {
 	static const u8 gre[16] = {}, keyed[16] = { 0xb0 };
+	static const u8 ethernet[18] = { 0, 0, 0x65, 0x58 };
+	static const u8 tagged[26] = { 0x20, 0, 0x65, 0x58, [20] = 0x81, [23] = 5 };
 	u8 outer, inner;
 
 	(void)state;
@@ -129,6 +133,8 @@ static void flows_in_a_tunnel_are_told_apart(void **state)
 			check_tunnel(outer, inner, NULL, 0);
 			check_tunnel(outer, inner, gre, 4);
 			check_tunnel(outer, inner, keyed, 16);
+			check_tunnel(outer, inner, ethernet, 18);
+			check_tunnel(outer, inner, tagged, 26);
 		}
 	}
 }
@@ -145,7 +151,7 @@ static void other_tunnels_are_one_flow(void **state)
 	f = tunnel_frame(4, 4, pptp, 4);
 	assert_int_equal(parse(&f).inner_off, 0);
 	f = tunnel_frame(4, 6, plain, 4);
-	zrtt_hint_put16(f.bytes + IP_AT + ZRTT_IPV4_BYTES + 2, 0x6558);
+	zrtt_hint_put16(f.bytes + IP_AT + ZRTT_IPV4_BYTES + 2, ZRTT_TYPE_PPPOE);
 	assert_int_equal(parse(&f).inner_off, 0);
 	/* a fragment of one: only its first has what is inside */
 	f = tunnel_frame(4, 4, NULL, 0);
