@@ -171,6 +171,10 @@ class Scenario:
             self.link != Link.OWN or self.qdisc_words[0] in SHAPERS,
             f"--link own: of {' and '.join(SHAPERS)} only",
         )
+        self._require(
+            self.link != Link.OWN or not {"bandwidth", "unlimited"} & set(self.qdisc_words),
+            "--link own: the bandwidth is that of --rate, not of --qdisc",
+        )
         self._require(self.rate_bps >= MIN_RATE_BPS, "--rate: at least 10kbit")
         self._require(0 < len(self.rtts_ms) <= MAX_RTTS, f"--rtts: 1 to {MAX_RTTS} of them")
         self._require(all(0 <= rtt <= MAX_RTT_MS for rtt in self.rtts_ms), "--rtts: each 0 to 4 s")

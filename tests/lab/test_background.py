@@ -125,6 +125,10 @@ def test_a_qdisc_may_shape_itself() -> None:
     assert "htb rate 20000000bit" not in topology.script(scenario)
     with pytest.raises(ScenarioError, match="zrtt and cake only"):
         Scenario(qdisc="pie", link=Link.OWN).check()
+    # it would not count, as --rate comes after it
+    for typed in ("bandwidth 3mbit", "bandwidth auto max 50mbit", "unlimited"):
+        with pytest.raises(ScenarioError, match="--link own: the bandwidth is that of --rate"):
+            Scenario(qdisc=f"zrtt {typed}", link=Link.OWN).check()
 
 
 def test_options_of_a_sweep() -> None:
