@@ -91,6 +91,7 @@ static __always_inline void zrtt_count_bulk(struct Qdisc *sch, u32 bytes, bool l
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	zrtt_bulk_left(&q->vars.lanes, bytes);
+	zrtt_law_left(&q->vars.law, bytes);
 	if (l4s_waits)
 		zrtt_l4s_other_left(&q->vars.l4s, bytes, false);
 }

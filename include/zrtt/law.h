@@ -76,7 +76,13 @@ enum zrtt_verdict {
  * flows on 20 Mbit/s: 37 % of the packets dropped). With 3 in place of 2.25, 200 flows drop 4 and
  * not 12 %, but wait 157 and not 70 ms, and web pages beside them take as long.
  */
-#define ZRTT_FILL_BYTES		(9 * 1514ULL / 4)
+#define ZRTT_FILL_QUARTERS	9
+
+/* Packets in bulk may be small: of a line that is 40 times as fast down as up, most are ACKs. The
+ * sums that say so fade by 2^-6 per update: they are of the last second.
+ */
+#define ZRTT_FULL_PACKET	1514
+#define ZRTT_SIZES_SHIFT	6
 
 /* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
  * packet that comes. But where flows have few packets on their way, short flows take longer then (26
@@ -139,6 +145,8 @@ struct zrtt_law_params {
  * @norm_ticks: updates that it is of, up to ZRTT_NORM_TICKS
  * @sum_p_q30: sum of P_i over the packets since the last tick, Q30
  * @weighed: number of these packets
+ * @sum_bytes: of the packets that left bulk in the last second
+ * @sum_squares: sum of the squares of their lengths
  */
 struct zrtt_law {
 	u32 alpha_q16;
@@ -157,6 +165,8 @@ struct zrtt_law {
 	u32 norm_ticks;
 	u64 sum_p_q30;
 	u32 weighed;
+	u64 sum_bytes;
+	u64 sum_squares;
 };
 
 static inline s32 zrtt_clamp_between(s32 x, s32 least, s32 most)
@@ -288,16 +298,40 @@ static inline u32 zrtt_bytes_us(u64 bytes, u64 rate)
 	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
 }
 
+/* A packet of @bytes left bulk. */
+static inline void zrtt_law_left(struct zrtt_law *law, u32 bytes)
+{
+	law->sum_bytes += bytes;
+	law->sum_squares += (u64)bytes * bytes;
+}
+
 /**
- * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_BYTES on its way
+ * zrtt_law_packet() - what a flow's packets have, the mean over flows that have the same rate
+ * @law: state
+ *
+ * Such flows have as many bytes each, not as many packets: it is the mean over bytes, of the length
+ * of the packet that a byte is in. A GSO packet counts as a full one.
+ *
+ * Return: bytes, 1 .. ZRTT_FULL_PACKET; that where no packet left.
+ */
+static inline u32 zrtt_law_packet(const struct zrtt_law *law)
+{
+	u64 bytes = law->sum_bytes ? div64_u64(law->sum_squares, law->sum_bytes) : 0;
+
+	return bytes && bytes < ZRTT_FULL_PACKET ? (u32)bytes : ZRTT_FULL_PACKET;
+}
+
+/**
+ * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_QUARTERS of packets on its way
  * @rate: the flow's rate, bytes per epoch, 0 = not known
+ * @packet: length of its packets, bytes
  * @rtt_us: its RTT without our queue
  *
  * Return: 0 .. ZRTT_SOJOURN_MAX_US; 0 where the RTT is enough, or @rate is not known.
  */
-static inline u32 zrtt_fill_us(u32 rate, u32 rtt_us)
+static inline u32 zrtt_fill_us(u32 rate, u32 packet, u32 rtt_us)
 {
-	u32 us = rate ? zrtt_bytes_us(ZRTT_FILL_BYTES, rate) : 0;
+	u32 us = rate ? zrtt_bytes_us(ZRTT_FILL_QUARTERS * packet / 4, rate) : 0;
 
 	return us > rtt_us ? us - rtt_us : 0;
 }
@@ -338,7 +372,10 @@ static inline void zrtt_control(const struct zrtt_ctl_params *params,
 {
 	u32 elapsed_us = zrtt_ctl_elapsed_us(params, late_ns);
 
-	zrtt_ctl_follow(params, ctl, zrtt_fill_us(flow_rate, law->rtt_avg_us));
+	zrtt_ctl_follow(params, ctl,
+			zrtt_fill_us(flow_rate, zrtt_law_packet(law), law->rtt_avg_us));
+	law->sum_bytes -= law->sum_bytes >> ZRTT_SIZES_SHIFT;
+	law->sum_squares -= law->sum_squares >> ZRTT_SIZES_SHIFT;
 	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
 	if (law_params->tuned && params->kind == ZRTT_CTL_PI2)
 		zrtt_ctl_foresee(ctl, sojourn_us, elapsed_us, packet_us, law->rtt_avg_us);

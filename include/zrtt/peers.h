@@ -246,6 +246,8 @@ static inline void zrtt_peer_tick(const struct zrtt_ctl_params *params,
 	peer->sojourn_until_ns = now_ns + ZRTT_PEER_PERIODS * period_ns;
 	d->law.sum_p_q30 += law->sum_p_q30;
 	d->law.weighed += law->weighed;
+	d->law.sum_bytes += law->sum_bytes;
+	d->law.sum_squares += law->sum_squares;
 	if (now_ns < d->tick_ns)
 		return;
 

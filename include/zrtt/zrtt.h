@@ -494,6 +494,8 @@ static inline void zrtt_tick_with_peers(const struct zrtt_params *params,
 	vars->law = d->law;
 	vars->law.sum_p_q30 = 0;
 	vars->law.weighed = 0;
+	vars->law.sum_bytes = 0;
+	vars->law.sum_squares = 0;
 	vars->hosts.law = d->hosts_law;
 	peer->rate = params->shaper.rate;
 	peer->dues_q8 = hosts ?

@@ -97,9 +97,9 @@ u32 model_standing(void)
 	return ctl.sojourn_us;
 }
 
-u32 model_fill(u32 due, u32 rtt_avg_us)
+u32 model_fill(u32 due, u32 packet, u32 rtt_avg_us)
 {
-	return zrtt_fill_us(due, rtt_avg_us);
+	return zrtt_fill_us(due, packet, rtt_avg_us);
 }
 
 /* What PI2 and pblue go by. */

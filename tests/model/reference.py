@@ -27,7 +27,8 @@ FOLLOW_TARGETS = 24
 FOLLOW_P = ONE // 10
 SOJOURN_MAX_US = 10_000_000
 EPOCH_US = (1 << 27) // 1000
-FILL_BYTES = 9 * 1514 // 4
+FILL_QUARTERS = 9
+FULL_PACKET = 1514
 
 PBLUE_FLOOR = (ONE // 10_000) / ONE
 PADHYE_B = 2  # packets per ACK
@@ -79,9 +80,9 @@ def pi2_error(aim_us: int, standing_us: int) -> int:
     return min(standing_us - aim_us, aim_us)
 
 
-def fill(due: int, rtt_avg_us: int) -> int:
+def fill(due: int, packet: int, rtt_avg_us: int) -> int:
     """What a flow of that rate must wait for beside its RTT to have a window."""
-    wait = min(SOJOURN_MAX_US, FILL_BYTES * EPOCH_US // due) if due else 0
+    wait = min(SOJOURN_MAX_US, FILL_QUARTERS * packet // 4 * EPOCH_US // due) if due else 0
     return max(0, wait - rtt_avg_us)
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library import LIBRARY
 from reference import (
+    FULL_PACKET,
     LIVE_EPOCHS,
     LOG2_ERROR,
     MATURE_EPOCHS,
@@ -156,10 +157,10 @@ def test_penalty_is_a_factor_of_p_i(rate: int, p_q30: int, penalty_q16: int) -> 
     assert off <= p_q30 / ONE * (want * power_error(2 / Q16) + 1 / Q16) + 1 / ONE
 
 
-@given(RANDOM, RANDOM)
-def test_fill_is_a_window_of_the_due_share(due: int, rtt_avg_us: int) -> None:
+@given(RANDOM, st.integers(1, FULL_PACKET), RANDOM)
+def test_fill_is_a_window_of_the_due_share(due: int, packet: int, rtt_avg_us: int) -> None:
     for one, rtt in (due, rtt_avg_us), (due >> 20, rtt_avg_us >> 12), (due >> 24, 0), (0, 0):
-        assert LIBRARY.fill(one, rtt) == fill(one, rtt)
+        assert LIBRARY.fill(one, packet, rtt) == fill(one, packet, rtt)
 
 
 @given(

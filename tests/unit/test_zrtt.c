@@ -945,10 +945,10 @@ static void wait_is_of_the_backlog(void **state)
 	assert_int_equal(zrtt_wait_us(32 * 1514, 32 * 1514), 134217);
 }
 
-/* Three packets of 1514 bytes, at so many bytes per epoch, less the RTT that there is. */
-static double fill_model(double due, double rtt_avg_us)
+/* 2.25 packets, at so many bytes per epoch, less the RTT that there is. */
+static double fill_model(double due, double packet, double rtt_avg_us)
 {
-	double us = due ? 3406 * 134217.0 / due : 0;
+	double us = due ? floor(2.25 * packet) * 134217.0 / due : 0;
 
 	return fmax(0, fmin(us, 10e6) - rtt_avg_us);
 }
@@ -959,22 +959,41 @@ static void fill_is_a_window_of_the_due_share(void **state)
 	u32 i;
 
 	(void)state;
-	assert_int_equal(ZRTT_FILL_BYTES, 3406);
 	/* nothing is known; one byte per epoch; the most that there is */
-	assert_int_equal(zrtt_fill_us(0, 0), 0);
-	assert_int_equal(zrtt_fill_us(0, UINT32_MAX), 0);
-	assert_int_equal(zrtt_fill_us(1, 0), ZRTT_SOJOURN_MAX_US);
-	assert_int_equal(zrtt_fill_us(1, 4000000), 6000000);
-	assert_int_equal(zrtt_fill_us(1, UINT32_MAX), 0);
-	assert_int_equal(zrtt_fill_us(UINT32_MAX, 0), 0);
+	assert_int_equal(zrtt_fill_us(0, 1514, 0), 0);
+	assert_int_equal(zrtt_fill_us(0, 1514, UINT32_MAX), 0);
+	assert_int_equal(zrtt_fill_us(1, 1514, 0), ZRTT_SOJOURN_MAX_US);
+	assert_int_equal(zrtt_fill_us(1, 1514, 4000000), 6000000);
+	assert_int_equal(zrtt_fill_us(1, 1514, UINT32_MAX), 0);
+	assert_int_equal(zrtt_fill_us(UINT32_MAX, 1514, 0), 0);
 	/* 400 flows on 20 Mbit/s, RTT 80 ms: 50 kbit/s each */
-	assert_near(zrtt_fill_us(839, 80000), 464900, 1000);
+	assert_near(zrtt_fill_us(839, 1514, 80000), 464900, 1000);
 	for (i = 0; i < 200000; i++) {
 		u32 due = unit_spread(&seed, 0, UINT32_MAX);
+		u32 packet = 1 + unit_spread(&seed, 0, 1513);
 		u32 rtt_us = unit_spread(&seed, 0, 20000000);
 
-		assert_near(zrtt_fill_us(due, rtt_us), fill_model(due, rtt_us), 1);
+		assert_near(zrtt_fill_us(due, packet, rtt_us), fill_model(due, packet, rtt_us), 1);
 	}
+}
+
+/* Of flows with the same rate, the mean length of their packets, not that of all packets. */
+static void packets_are_weighed_by_their_bytes(void **state)
+{
+	struct zrtt_law law = {};
+	u32 i;
+
+	(void)state;
+	assert_int_equal(zrtt_law_packet(&law), 1514);
+	for (i = 0; i < 1514; i++)
+		zrtt_law_left(&law, 66);
+	assert_int_equal(zrtt_law_packet(&law), 66);
+	for (i = 0; i < 66; i++)
+		zrtt_law_left(&law, 1514);
+	assert_int_equal(zrtt_law_packet(&law), (66 + 1514) / 2);
+	/* one that stands for 40 is as full as they */
+	zrtt_law_left(&law, 60000);
+	assert_int_equal(zrtt_law_packet(&law), 1514);
 }
 
 /* Many flows at a high P_b get a longer queue, few do not. */
@@ -992,6 +1011,15 @@ static void tick_sets_the_aim_by_the_mean_rate(void **state)
 		zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, S + i * 16 * MS);
 		assert_int_equal(q->vars.ctl.aim_us, i ? 24 * 15000 : 7500);
 	}
+	/* flows of small packets have some of them in less time; what was seen of them fades */
+	q->vars.law.rtt_avg_us = 0;
+	q->vars.law.sum_bytes = 6400;
+	q->vars.law.sum_squares = 6400 * 100;
+	q->vars.ctl.p_avg_q30 = ZRTT_P_ONE / 10;
+	zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, 3 * S / 2);
+	assert_near(q->vars.ctl.aim_us, 225 * 134217.0 / 839, 1);
+	assert_int_equal(q->vars.law.sum_bytes, 6300);
+	assert_int_equal(q->vars.law.sum_squares, 630000);
 	q->vars.table.sum_rate = 3 * 100000;
 	q->vars.ctl.p_avg_q30 = ZRTT_P_ONE / 10;
 	zrtt_tick(&q->params, &q->vars, 15000, UINT32_MAX, 2 * S);
@@ -1199,6 +1227,7 @@ int main(void)
 		cmocka_unit_test(weights_of_what_is_dropped_leaving),
 		cmocka_unit_test(wait_is_of_the_backlog),
 		cmocka_unit_test(fill_is_a_window_of_the_due_share),
+		cmocka_unit_test(packets_are_weighed_by_their_bytes),
 		cmocka_unit_test(tick_sets_the_aim_by_the_mean_rate),
 		cmocka_unit_test(tick_heeds_short_flows),
 		cmocka_unit_test(reset_forgets_all_but_the_flows),
