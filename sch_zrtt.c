@@ -122,8 +122,6 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	bool full = zrtt_full(q, skb->truesize);
 
-	if (lane == ZRTT_LANE_THIN && !zrtt_cb(skb)->times)
-		lane = zrtt_lane_first(&q->vars.lanes, &q->vars.table, flow);
 	if (unlikely(lane == ZRTT_LANES ||
 		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
@@ -177,14 +175,18 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	zrtt_dissect(q, skb, segs);
 	flow = closer ? zrtt_arrive_closer(sch, skb, &lane, segs, rnd) :
 	       zrtt_arrive_lane(sch, skb, &lane, segs, rnd);
-	if (lane != ZRTT_LANE_BULK && unlikely(zrtt_may_wait(q, lane)))
-		lane = zrtt_admit(sch, skb, flow, lane, now_ns);
-	if (lane == ZRTT_LANE_SPARSE)
-		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_SPARSE, flow, segs);
-	if (lane == ZRTT_LANE_THIN && likely(!zrtt_lane_seldom(&q->vars.lanes, flow)))
-		return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_THIN, flow, segs);
-	if (lane != ZRTT_LANE_BULK)
-		return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
+	if (lane != ZRTT_LANE_BULK) {
+		if (lane == ZRTT_LANE_THIN && unlikely(zrtt_lane_seldom(&q->vars.lanes, flow)))
+			lane = zrtt_lane_of_seldom(&q->vars.lanes, &q->vars.table, flow, pkt->bytes);
+		if (unlikely(zrtt_may_wait(q, lane)))
+			lane = zrtt_admit(sch, skb, flow, lane, now_ns);
+		if (lane == ZRTT_LANE_SPARSE)
+			return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_SPARSE, flow, segs);
+		if (lane == ZRTT_LANE_THIN)
+			return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_THIN, flow, segs);
+		if (lane != ZRTT_LANE_BULK)
+			return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
+	}
 	if (unlikely(zrtt_full(q, skb->truesize)))
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
@@ -197,7 +199,6 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	}
 	if (unlikely(q->names_or_strip))
 		zrtt_names_or_strip(q, skb, flow);
-
 	zrtt_idle_end(&q->vars);
 	zrtt_push(skb, sch, ZRTT_LANE_BULK, flow, segs, now_ns);
 	return NET_XMIT_SUCCESS;

@@ -60,14 +60,13 @@ static __always_inline bool zrtt_returns(enum zrtt_lane lane)
 /* Is @lane one that few packets join: neither thin nor sparse nor bulk? */
 static __always_inline bool zrtt_is_rare(enum zrtt_lane lane)
 {
-	return lane == ZRTT_LANE_L4S || zrtt_returns(lane);
+	return lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_L4S || zrtt_returns(lane);
 }
 
-/* What a packet of @flow that joins @lane, a returning one, waits for. */
-static void zrtt_wait_below(struct zrtt_table *t, struct zrtt_skb_cb *cb,
-			    const struct zrtt_flow *flow, enum zrtt_lane lane)
+/* What a packet of @flow that joins a returning lane waits for. */
+static void zrtt_wait_below(const struct zrtt_table *t, struct zrtt_skb_cb *cb,
+			    const struct zrtt_flow *flow)
 {
-	zrtt_lane_wait(t, flow, lane);
 	cb->after = t->lanes[flow->lane].in - zrtt_flow_behind(t, flow);
 	cb->below = flow->lane;
 }
@@ -87,7 +86,7 @@ static __always_inline void zrtt_push(struct sk_buff *skb, struct Qdisc *sch,
 	if (q->backlog_pkts > q->stats.maxq)
 		q->stats.maxq = q->backlog_pkts;
 	if (unlikely(zrtt_returns(lane)))
-		zrtt_wait_below(&q->vars.table, cb, flow, lane);
+		zrtt_wait_below(&q->vars.table, cb, flow);
 	zrtt_lane_join(&q->vars.table, flow, lane);
 	if (lane != ZRTT_LANE_BULK) {
 		q->ahead_pkts += segs;
@@ -184,7 +183,7 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING_LARGE, lane);
 	if (zrtt_returned(sch, ZRTT_LANE_RETURNING))
 		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane);
-	return lane;
+	return zrtt_older_of(sch, ZRTT_LANE_SELDOM, lane);
 }
 
 /* Of sparse and bulk, the lane that is served next. */
@@ -220,6 +219,8 @@ static noinline enum zrtt_lane zrtt_choose_lane(struct Qdisc *sch)
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
 	enum zrtt_lane thin = zrtt_thin_lane(sch), other;
 
+	if (zrtt_head(sch, ZRTT_LANE_SELDOM))
+		return ZRTT_LANE_SELDOM;
 	if (zrtt_head(sch, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
 	other = zrtt_l4s_or_other(sch);
@@ -394,7 +395,7 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	if (zrtt_returns(lane))
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (lane == ZRTT_LANE_L4S || likely(!zrtt_lane_waits(sch, lane, now_ns)))
+	if (lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_L4S || likely(!zrtt_lane_waits(sch, lane, now_ns)))
 		return lane;
 	if (flow->live || !zrtt_others_wait(sch) ||
 	    zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))

@@ -9,9 +9,9 @@
  * any time: where that one is served out of turn, the older head goes first. Up it goes once
  * its last packet has left the lane below. Small packets need not pause for that: as long as
  * their flow has packets in sparse they join these. From bulk they join the returning lane,
- * whose head waits for that last packet, and then goes before all. Small packets of flows that
- * send least join it, too. Large ones of a flow with a large due share have such a lane, too,
- * which goes before sparse.
+ * whose head waits for that last packet, and then goes before thin. Large ones of a flow with a
+ * large due share have such a lane, too, which goes before sparse. Small packets of flows that
+ * seldom send go before all.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -51,9 +51,12 @@
 /* Small packets are not of a transfer that grows until it is marked: they are sparse up to
  * the whole due share. And up to a part of the link where that is more, so that voice and
  * games do not wait among hundreds of transfers: each flow may have an eighth of what small
- * packets leave of an eighth of the link. On a slow link that is less than a call: there it
- * may have all of it, up to 160 kbit/s, and who is in thin stays so while anything is left: what it
- * sends itself is none of what others leave it.
+ * packets leave of an eighth of the link. On a slow link that is less than a call: there that is a
+ * quarter, if not more than 160 kbit/s, and a flow may have all of it, and who is in thin stays so
+ * while anything is left: what it sends itself is none of what others leave it.
+ *
+ * Of TCP they may be ACKs of a transfer that grows. Where these exceed their share of the link (40
+ * times as fast down as up) and are held back, that is as for large packets, or thin is theirs.
  */
 #define ZRTT_LANE_SMALL		378	/* a quarter of a full packet, bytes */
 #define ZRTT_LANE_SMALL_SHIFT	3
@@ -73,10 +76,12 @@
 #define ZRTT_LANE_NEW		757
 
 /* A flow that sends less than a small packet in an epoch, such as pings, does not wait behind ACKs,
- * which on a slow link come in a burst after each full packet: so many packets of such flows may
- * go before thin in an epoch. With no bound many such flows would starve thin.
+ * which on a slow link come in a burst after each full packet, and at the begin of transfers are
+ * more than thin may send. Of such flows an eighth of what the link sent in the last epoch may go
+ * first, or, as that may be little, two small packets; and no more than 16, as it takes time to tell.
  */
-#define ZRTT_LANE_FIRST		16
+#define ZRTT_LANE_SELDOM_LEAST	(2 * ZRTT_LANE_SMALL)
+#define ZRTT_LANE_SELDOM_MOST	(16 * ZRTT_LANE_SMALL)
 
 /* Small packets that return from bulk go before thin, and a flood would go before calls: one for so
  * many bytes of the lead may wait for its flow's last one below. Others stay in bulk.
@@ -96,13 +101,14 @@
  * @large_due: least due share that is large, bytes per epoch
  * @lead: how far lanes may get ahead of bulk, bytes
  * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more
+ * @seldom_most: what small packets of flows that seldom send may have before thin in an epoch
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
  * @spilt_bytes: what went to bulk of new flows in this epoch
- * @first: packets that were looked at in this epoch, whether they go before thin
+ * @seldom_bytes: what was looked at in this epoch, whether it goes before thin
  */
 struct zrtt_lanes {
 	u32 rate;
@@ -112,13 +118,14 @@ struct zrtt_lanes {
 	u32 large_due;
 	u32 lead;
 	u32 new_most;
+	u32 seldom_most;
 	u32 thin_ahead;
 	u32 ahead;
 	u32 ticks;
 	u32 thin_bytes;
 	u32 new_bytes;
 	u32 spilt_bytes;
-	u32 first;
+	u32 seldom_bytes;
 };
 
 /* Did congestion last for so long that due shares are those of flows that are held back? */
@@ -149,6 +156,7 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
 	if (lanes->lead < ZRTT_LANE_LEAD) {
 		lanes->lead = ZRTT_LANE_LEAD;
 		lanes->new_most = ZRTT_LANE_NEW;
+		lanes->seldom_most = ZRTT_LANE_SELDOM_LEAST;
 	}
 }
 
@@ -171,6 +179,10 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	if (lanes->new_most < ZRTT_LANE_NEW)
 		lanes->new_most = ZRTT_LANE_NEW;
 	left = most >> ZRTT_LANE_SMALL_SHIFT;
+	lanes->seldom_most = left < ZRTT_LANE_SELDOM_LEAST ? ZRTT_LANE_SELDOM_LEAST :
+			     left < ZRTT_LANE_SELDOM_MOST ? left : ZRTT_LANE_SELDOM_MOST;
+	if (left < ZRTT_LANE_CALL)
+		left = 2 * left < ZRTT_LANE_CALL ? 2 * left : ZRTT_LANE_CALL;
 	left = left > lanes->thin_bytes ? left - lanes->thin_bytes : 0;
 	part = left >> ZRTT_LANE_SMALL_SHIFT;
 	if (part < ZRTT_LANE_CALL)
@@ -181,7 +193,7 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;
 	lanes->spilt_bytes = 0;
-	lanes->first = 0;
+	lanes->seldom_bytes = 0;
 }
 
 /* How many small packets may be on their way up. */
@@ -217,15 +229,14 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
  * them has to wait in bulk for that.
  */
 static noinline __maybe_unused enum zrtt_lane
-zrtt_lane_behind(const struct zrtt_table *t, enum zrtt_lane lane, enum zrtt_lane own,
-		 bool large_due)
+zrtt_lane_behind(enum zrtt_lane lane, enum zrtt_lane own, bool large_due)
 {
+	if (lane == ZRTT_LANE_SELDOM)
+		return own;
 	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)
 		return ZRTT_LANE_SPARSE;
 	if (own == ZRTT_LANE_THIN)
 		return ZRTT_LANE_RETURNING;
-	if (lane == ZRTT_LANE_RETURNING && zrtt_nobody_waits(t))
-		return ZRTT_LANE_SPARSE;
 	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
 }
 
@@ -250,7 +261,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 
 	if (f->hit && !large_due)
 		rate /= 2;
-	if (small && lanes->rate)
+	if (small && lanes->rate && !(f->hit && zrtt_flow_is_tcp(f)))
 		rate = zrtt_lanes_small(lanes, f, rate);
 	if (f->rate >= rate || unlikely(f->last & ZRTT_LAST_BULK))
 		return ZRTT_LANE_BULK;
@@ -259,7 +270,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 	own = small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)) ?
 	      ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
 	if (f->lane != own && zrtt_flow_queued(t, f))
-		return zrtt_lane_behind(t, f->lane, own, large_due);
+		return zrtt_lane_behind(f->lane, own, large_due);
 	return own;
 }
 
@@ -282,30 +293,25 @@ static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 /* Does @f send so little that its packets may go before thin? */
 static inline bool zrtt_lane_seldom(const struct zrtt_lanes *lanes, const struct zrtt_flow *f)
 {
-	return f->rate <= ZRTT_LANE_SMALL && lanes->first < ZRTT_LANE_FIRST;
+	return f->rate <= ZRTT_LANE_SMALL && lanes->seldom_bytes < lanes->seldom_most;
 }
 
 /**
- * zrtt_lane_first() - the lane of a packet that zrtt_lane_of() puts in thin
+ * zrtt_lane_of_seldom() - the lane of a packet that zrtt_lane_of() puts in thin
  * @lanes: state
  * @t: flow table
- * @f: its flow
- *
- * The returning lane is served first: a packet of zrtt_lane_seldom() joins that, if nobody in it
- * waits for other lanes, and nothing of @f is queued.
+ * @f: its flow, for which zrtt_lane_seldom()
+ * @bytes: its length
  */
-static inline enum zrtt_lane zrtt_lane_first(struct zrtt_lanes *lanes, const struct zrtt_table *t,
-					     const struct zrtt_flow *f)
+static noinline __maybe_unused enum zrtt_lane
+zrtt_lane_of_seldom(struct zrtt_lanes *lanes, const struct zrtt_table *t,
+		    const struct zrtt_flow *f, u32 bytes)
 {
-	const struct zrtt_passage *thin = &t->lanes[ZRTT_LANE_THIN];
-
-	if (!zrtt_lane_seldom(lanes, f))
+	lanes->seldom_bytes += bytes;
+	if (!zrtt_flow_mature(f) || f->l4s ||
+	    (f->lane != ZRTT_LANE_SELDOM && zrtt_flow_queued(t, f)))
 		return ZRTT_LANE_THIN;
-	lanes->first++;
-	if (thin->in == thin->out || !zrtt_flow_mature(f) || f->l4s || !zrtt_nobody_waits(t) ||
-	    zrtt_flow_queued(t, f))
-		return ZRTT_LANE_THIN;
-	return ZRTT_LANE_RETURNING;
+	return ZRTT_LANE_SELDOM;
 }
 
 /**
@@ -317,10 +323,10 @@ static inline enum zrtt_lane zrtt_lane_first(struct zrtt_lanes *lanes, const str
  * @bytes: its length
  * @now_ns: clock
  */
-static inline enum zrtt_lane zrtt_lane_of_host(struct zrtt_lanes *lanes,
-					       const struct zrtt_table *t,
-					       const struct zrtt_flow *f, u32 due, u32 bytes,
-					       u64 now_ns)
+static __always_inline enum zrtt_lane zrtt_lane_of_host(struct zrtt_lanes *lanes,
+							const struct zrtt_table *t,
+							const struct zrtt_flow *f, u32 due,
+							u32 bytes, u64 now_ns)
 {
 	return zrtt_lane_up_to(lanes, t, f, bytes, now_ns,
 			       lanes->rate ? zrtt_lanes_rate(lanes, due) : 0);
@@ -349,14 +355,6 @@ static inline enum zrtt_lane zrtt_lane_of_l4s(const struct zrtt_table *t,
 	if (f->lane == ZRTT_LANE_RETURNING)
 		return leaves ? ZRTT_LANE_BULK : ZRTT_LANE_RETURNING;
 	return f->bytes == bytes ? ZRTT_LANE_RETURNING : lane;
-}
-
-/* A packet of @f is to join @lane, a returning one, and may wait for one in another lane. */
-static inline void zrtt_lane_wait(struct zrtt_table *t, const struct zrtt_flow *f,
-				  enum zrtt_lane lane)
-{
-	if (lane == ZRTT_LANE_RETURNING && f->lane != lane && zrtt_flow_queued(t, f))
-		t->waits = t->lanes[lane].in + 1;
 }
 
 /* A packet of @f joins @lane. */

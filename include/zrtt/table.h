@@ -41,6 +41,7 @@
 
 /* FIFOs, served in this order; lane.h. */
 enum zrtt_lane {
+	ZRTT_LANE_SELDOM,
 	ZRTT_LANE_RETURNING,
 	ZRTT_LANE_THIN,
 	ZRTT_LANE_L4S,
@@ -85,7 +86,6 @@ struct zrtt_passage {
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
  * @evicted: live flows that lost their slot to another
  * @lanes: packets by enum zrtt_lane
- * @waits: number of the last packet in the returning lane that waits for one in another lane
  * @lost: packets of flows that lost their slots may be queued
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
  *	weights
@@ -115,7 +115,6 @@ struct zrtt_table {
 	u32 rtt_avg_us;
 	u64 evicted;
 	struct zrtt_passage lanes[ZRTT_LANES];
-	u32 waits;
 	bool lost;
 	union {
 		struct zrtt_member *members;
@@ -166,12 +165,6 @@ static inline bool zrtt_flow_queued(const struct zrtt_table *t, const struct zrt
 	const struct zrtt_passage *lane = &t->lanes[f->lane];
 
 	return zrtt_flow_behind(t, f) < lane->in - lane->out;
-}
-
-/* Does no packet in the returning lane wait for one in another lane? */
-static inline bool zrtt_nobody_waits(const struct zrtt_table *t)
-{
-	return (s32)(t->lanes[ZRTT_LANE_RETURNING].out - t->waits) >= 0;
 }
 
 /* A flow that may have had packets in @lane lost its slot. */
@@ -228,8 +221,6 @@ static inline void zrtt_lanes_wrap(struct zrtt_table *t)
 	for (i = 0; i < ZRTT_LANES; i++)
 		if ((s32)(t->lanes[i].lost - t->lanes[i].out) < 0)
 			t->lanes[i].lost = t->lanes[i].out;
-	if (zrtt_nobody_waits(t))
-		t->waits = t->lanes[ZRTT_LANE_RETURNING].out;
 }
 
 /* All flows may be lost, as at a change of the table's size. */
@@ -743,7 +734,7 @@ static inline u64 zrtt_flow_counts_from(const struct zrtt_table *t, const struct
 {
 	u32 due = zrtt_flow_due(t, f);
 
-	if (f->lane == ZRTT_LANE_THIN || (f->lane == ZRTT_LANE_RETURNING && !f->l4s))
+	if (f->lane <= ZRTT_LANE_THIN && !(f->lane == ZRTT_LANE_RETURNING && f->l4s))
 		return 1ULL << 32;
 	if (f->l4s)
 		return due;

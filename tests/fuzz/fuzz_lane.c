@@ -57,6 +57,7 @@ struct lane {
  * @seq_high: its last sequence number
  * @overtaken: bytes that lanes of sparse flows sent ahead of older packets in bulk or the
  *	low-latency lane, less what these sent
+ * @seldom: bytes that joined the lane that goes before all in this epoch
  * @ahead: bytes that the low-latency lane sent ahead of older packets in sparse or bulk since
  *	these sent their part
  * @now_ns: clock
@@ -71,6 +72,7 @@ struct queue {
 	u32 left[FLOWS];
 	u16 seq_high[FLOWS];
 	u64 overtaken;
+	u64 seldom;
 	s64 ahead;
 	u64 now_ns;
 };
@@ -173,10 +175,9 @@ static bool returns(enum zrtt_lane lane)
 static void wait_below(struct queue *q, enum zrtt_lane which, const struct zrtt_flow *f)
 {
 	struct lane *lane = &q->lanes[which];
-	struct zrtt_table *t = &q->vars.table;
+	const struct zrtt_table *t = &q->vars.table;
 	struct piece *piece = piece_at(lane, lane->tail - 1);
 
-	zrtt_lane_wait(t, f, which);
 	piece->after = t->lanes[f->lane].in - zrtt_flow_behind(t, f);
 	piece->below = f->lane;
 }
@@ -213,13 +214,16 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	expect(!f->l4s || (q->params.l4s && !f->barred), "there is no low-latency lane");
 	if (lane > ZRTT_LANE_L4S && f->l4s)
 		lane = zrtt_lane_of_l4s(t, f, bytes, lane, returned(q, ZRTT_LANE_RETURNING));
-	if (lane == ZRTT_LANE_THIN)
-		lane = zrtt_lane_first(&q->vars.lanes, t, f);
+	if (lane == ZRTT_LANE_THIN && zrtt_lane_seldom(&q->vars.lanes, f))
+		lane = zrtt_lane_of_seldom(&q->vars.lanes, t, f, bytes);
 	if (fate == TO_BULK)
 		lane = ZRTT_LANE_BULK;
 	if (fate == REFUSED || !has_room(q, lane))
 		return;
 	push(q, lane, flow, 1, bytes);
+	if (lane == ZRTT_LANE_SELDOM)
+		q->seldom += bytes;
+	expect(q->seldom < q->vars.lanes.seldom_most + ZRTT_LANE_SMALL, "others have to wait");
 	if (returns(lane))
 		wait_below(q, lane, f);
 	zrtt_lane_join(t, f, lane);
@@ -285,7 +289,9 @@ static enum zrtt_lane older_lane(struct queue *q)
 	lane = older_of(q, ZRTT_LANE_THIN, lane);
 	if (returned(q, ZRTT_LANE_RETURNING_LARGE))
 		lane = older_of(q, ZRTT_LANE_RETURNING_LARGE, lane);
-	return returned(q, ZRTT_LANE_RETURNING) ? older_of(q, ZRTT_LANE_RETURNING, lane) : lane;
+	if (returned(q, ZRTT_LANE_RETURNING))
+		lane = older_of(q, ZRTT_LANE_RETURNING, lane);
+	return older_of(q, ZRTT_LANE_SELDOM, lane);
 }
 
 static enum zrtt_lane sparse_or_bulk(struct queue *q)
@@ -311,6 +317,8 @@ static enum zrtt_lane next_lane(struct queue *q)
 	const struct zrtt_lanes *lanes = &q->vars.lanes;
 	enum zrtt_lane thin = thin_lane(q), other;
 
+	if (head_of(q, ZRTT_LANE_SELDOM))
+		return ZRTT_LANE_SELDOM;
 	if (head_of(q, thin) && !zrtt_lanes_led(lanes, lanes->thin_ahead))
 		return thin;
 	other = l4s_or_other(q);
@@ -340,7 +348,7 @@ static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece
 	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, other);
 	if (!other) {
 		q->overtaken = 0;
-	} else if (other->came_ns < piece->came_ns) {
+	} else if (other->came_ns < piece->came_ns && lane != ZRTT_LANE_SELDOM) {
 		expect(q->overtaken <= most, "others wait too long");
 		q->overtaken += piece->bytes;
 	}
@@ -455,6 +463,7 @@ static void pass(struct queue *q, struct draw *d)
 	for (i = 0; i < epochs; i++) {
 		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
 		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d));
+		q->seldom = 0;
 		zrtt_l4s_end_epoch(&q->vars.l4s, draw_u64(d));
 	}
 	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);

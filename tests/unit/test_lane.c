@@ -42,7 +42,8 @@ static enum zrtt_lane lane_of(struct zrtt_lanes *lanes, const struct zrtt_table 
 {
 	enum zrtt_lane lane = zrtt_lane_of(lanes, t, f, bytes, START * epoch_ns);
 
-	return lane == ZRTT_LANE_THIN ? zrtt_lane_first(lanes, t, f) : lane;
+	return lane == ZRTT_LANE_THIN && zrtt_lane_seldom(lanes, f) ?
+	       zrtt_lane_of_seldom(lanes, t, f, bytes) : lane;
 }
 
 static void leave(struct zrtt_table *t, enum zrtt_lane lane, u32 packets)
@@ -251,12 +252,14 @@ static void bounds_follow_the_link(void **state)
 	for (i = 0; i < ARRAY_LEN(sent); i++) {
 		double most = sent[i] < ZRTT_LANE_BYTES_MAX ? (double)sent[i] : 1 << 29;
 		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1 };
-		double left = fmax(floor(most / 8) - 1000, 0);
+		double small = fmax(floor(most / 8), fmin(2 * floor(most / 8), ZRTT_LANE_CALL));
+		double left = fmax(small - 1000, 0);
 		double part = fmax(left / 8, fmin(left, ZRTT_LANE_CALL));
 
 		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
 		assert_near(lanes.new_most, fmin(fmax(most / 16, ZRTT_LANE_NEW), lanes.lead), 1);
+		assert_near(lanes.seldom_most, fmin(fmax(most / 8, 2 * 378), 16 * 378), 1);
 		assert_near(lanes.small_rate, fmax(part, 500), 1);
 		assert_near(lanes.stay_rate, fmax(lanes.small_rate, left ? ZRTT_LANE_CALL : 0), 1);
 		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes, 0);
@@ -288,6 +291,27 @@ static void what_a_flow_sends_in_thin_is_left_to_it(void **state)
 	lanes.thin_bytes = sent / 8;
 	zrtt_lanes_end_epoch(&lanes, 960, sent);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
+	free(t.slots);
+}
+
+/* ACKs of a download that exceed their share are held back as its data would be; voice is not. */
+static void acks_that_are_hit_are_a_transfer(void **state)
+{
+	struct zrtt_lanes lanes = new_lanes(DUE, 64 * DUE);
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+	u32 i;
+
+	(void)state;
+	f->lane = ZRTT_LANE_BULK;
+	f->rate = DUE / 2;
+	for (i = 0; i < 4; i++) {
+		f->hit = i & 1;
+		f->seq = i & 2;
+		assert_int_equal(lane_of(&lanes, &t, f, 66), i == 3 ? ZRTT_LANE_BULK : ZRTT_LANE_THIN);
+	}
+	f->rate--;
+	assert_int_equal(lane_of(&lanes, &t, f, 66), ZRTT_LANE_THIN);
 	free(t.slots);
 }
 
@@ -360,87 +384,55 @@ static void flow_goes_up_once_its_last_packet_has_left(void **state)
 	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_SPARSE, ZRTT_LANE_THIN);
 	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
 	check_up(small, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, ZRTT_LANE_SELDOM, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, ZRTT_LANE_SELDOM, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
 	for (lane = 0; lane < ZRTT_LANES; lane++)
 		check_up(large, lane, LARGE,
-			 lane == ZRTT_LANE_SPARSE || lane <= ZRTT_LANE_THIN ? ZRTT_LANE_SPARSE :
-			 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
+			 lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN ||
+			 lane == ZRTT_LANE_SELDOM ? ZRTT_LANE_SPARSE : ZRTT_LANE_RETURNING_LARGE,
+			 ZRTT_LANE_SPARSE);
 	check_up(large, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
 }
 
-/* A packet that returned waits for one in bulk: a large one behind it must not go to sparse, nor
- * one of another flow to where that waits.
+/* Small packets of flows that send less than one in an epoch go before thin, up to an eighth of what
+ * the link sent.
  */
-static void who_waits_is_not_overtaken(void **state)
+static void who_seldom_sends_goes_first(void **state)
 {
 	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
-	struct zrtt_lanes lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
-	u32 i;
-
-	(void)state;
-	zrtt_lane_join(&t, live_flow(&t, 9), ZRTT_LANE_THIN);
-	other->age = ZRTT_MATURE_EPOCHS;
-	zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
-	for (i = 0; i < 2; i++) {
-		zrtt_lane_wait(&t, f, ZRTT_LANE_RETURNING);
-		zrtt_lane_join(&t, f, ZRTT_LANE_RETURNING);
-	}
-	for (i = 0; i < 2; i++) {
-		assert_false(zrtt_nobody_waits(&t));
-		assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
-		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
-		assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_THIN);
-		leave(&t, i ? ZRTT_LANE_RETURNING : ZRTT_LANE_BULK, 1);
-	}
-	/* the second one waits for the first one only */
-	assert_true(zrtt_nobody_waits(&t));
-	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
-	assert_int_equal(lane_of(&lanes, &t, other, 64), ZRTT_LANE_RETURNING);
-	free(t.slots);
-}
-
-/* Packets of flows that send less than one in an epoch go before thin, of sixteen in an epoch. */
-static void who_sends_least_goes_first(void **state)
-{
-	struct zrtt_table t = new_table(FLOWS);
-	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_lanes lanes = new_lanes(DUE, 10000);
 	struct zrtt_flow *f = live_flow(&t, 1);
 
 	(void)state;
 	f->rate = ZRTT_LANE_SMALL;
 	f->age = ZRTT_MATURE_EPOCHS;
-	/* it has nobody to go before */
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
-	zrtt_lane_join(&t, live_flow(&t, 2), ZRTT_LANE_THIN);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
 	f->rate++;
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
-	assert_int_equal(lanes.first, 1);
+	assert_int_equal(lanes.seldom_bytes, 0);
 	f->rate--;
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
+	/* one that is new may be a flood */
 	f->age--;
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
 	f->age++;
 	f->l4s = 1;
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
 	f->l4s = 0;
+	/* behind its own */
 	zrtt_lane_join(&t, f, ZRTT_LANE_THIN);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
-	assert_int_equal(lanes.first, 5);
-	f = live_flow(&t, 3);
-	f->age = ZRTT_MATURE_EPOCHS;
-	while (lanes.first < ZRTT_LANE_FIRST)
-		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
-	/* behind its own, whatever their number */
-	zrtt_lane_join(&t, f, ZRTT_LANE_RETURNING);
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
-	leave(&t, ZRTT_LANE_RETURNING, 1);
+	leave(&t, ZRTT_LANE_THIN, 1);
+	zrtt_lane_join(&t, f, ZRTT_LANE_SELDOM);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
+	assert_int_equal(lanes.seldom_bytes, 5 * 64);
+	while (lanes.seldom_bytes < 1250)
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
 	zrtt_lanes_end_epoch(&lanes, DUE, DUE);
-	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
+	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
 	free(t.slots);
 }
 
@@ -546,11 +538,8 @@ static void lost_packets_are_forgotten(void **state)
 	for (i = 0; i < 5; i++) {
 		t.lanes[ZRTT_LANE_THIN].in += 1U << 30;
 		t.lanes[ZRTT_LANE_THIN].out += 1U << 30;
-		t.lanes[ZRTT_LANE_RETURNING].in += 1U << 30;
-		t.lanes[ZRTT_LANE_RETURNING].out += 1U << 30;
 		zrtt_table_tick(&t, START);
 		assert_false(zrtt_table_lost(&t));
-		assert_true(zrtt_nobody_waits(&t));
 	}
 	free(t.slots);
 }
@@ -615,10 +604,10 @@ int main(void)
 		cmocka_unit_test(flood_of_new_flows_is_not_thin),
 		cmocka_unit_test(bounds_follow_the_link),
 		cmocka_unit_test(what_a_flow_sends_in_thin_is_left_to_it),
+		cmocka_unit_test(acks_that_are_hit_are_a_transfer),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
-		cmocka_unit_test(who_waits_is_not_overtaken),
-		cmocka_unit_test(who_sends_least_goes_first),
+		cmocka_unit_test(who_seldom_sends_goes_first),
 		cmocka_unit_test(who_goes_first_is_not_held_back),
 		cmocka_unit_test(flow_of_mixed_sizes_stays_in_sparse),
 		cmocka_unit_test(queued_packet_is_never_taken_for_gone),
