@@ -4,36 +4,53 @@
 from __future__ import annotations
 
 import json
+from statistics import median
+from typing import Any
 
 import pytest
 from guests import Report, unaccounted
 
 MBIT = 125_000
-PARTS = ("found", "fell", "rose", "bounded", "told", "again", "blind", "lossy", "ahead")
+SETTLED = {"found": 8, "fell": 3, "rose": 8, "again": 8, "ahead": 8}
+READINGS = (1, 2, 3)
+PARTS = (
+    "bounded", "told", "blind", "lossy", *(f"{part}.{i}" for part in SETTLED for i in READINGS),
+)  # fmt: skip
 
 
 def test_experiment_ran_to_its_end(report: Report) -> None:
     assert report.lines("line.rc") == ["0"], report.part("line.rc")
 
 
-@pytest.mark.parametrize(
-    ("part", "rate"), [("found", 8), ("fell", 3), ("rose", 8), ("again", 8), ("ahead", 8)]
-)
-def test_rate_is_the_lines(report: Report, part: str, rate: int) -> None:
-    qdisc = report.qdisc(f"line.{part}")
-    assert qdisc["line"]["measured"] == pytest.approx(rate * MBIT, rel=0.15)
-    assert 0.7 * rate * MBIT <= qdisc["options"]["bandwidth"] <= 1.25 * rate * MBIT
-    assert qdisc["line"]["rate"] == qdisc["options"]["bandwidth"]
-    assert qdisc["line"]["state"] in ("hold", "grow", "queue")
+def is_found(qdisc: dict[str, Any], rate: float) -> bool:
+    return (
+        qdisc["line"]["measured"] == pytest.approx(rate, rel=0.15)
+        and 0.7 * rate <= qdisc["options"]["bandwidth"] <= 1.25 * rate
+        and qdisc["line"]["state"] in ("hold", "grow", "queue")
+    )
 
 
-@pytest.mark.parametrize("part", ["found", "fell", "rose", "again", "ahead"])
-def test_queue_stays_in_the_router(report: Report, part: str) -> None:
-    """Without it, a megabyte is on the line."""
+@pytest.mark.parametrize("part", SETTLED)
+def test_rate_is_the_lines(report: Report, part: str) -> None:
+    """Of three readings two, as one may be in a dip."""
+    read = [report.qdisc(f"line.{part}.{i}") for i in READINGS]
+    assert all(qdisc["line"]["rate"] == qdisc["options"]["bandwidth"] for qdisc in read)
+    off = [qdisc["line"] for qdisc in read if not is_found(qdisc, SETTLED[part] * MBIT)]
+    assert len(off) <= 1, off
+
+
+def backlog(report: Report, part: str) -> int:
     shown = json.loads(report.part(f"line.{part}.fifo"))
     (fifo,) = [qdisc for qdisc in shown if qdisc["kind"] == "tbf"]
-    assert fifo["backlog"] <= 60_000
-    assert report.qdisc(f"line.{part}")["line"]["queue_us"] <= 80_000
+    return int(fifo["backlog"])
+
+
+@pytest.mark.parametrize("part", SETTLED)
+def test_queue_stays_in_the_router(report: Report, part: str) -> None:
+    """Without it, a megabyte is on the line; the middle one of three readings."""
+    parts = [f"{part}.{i}" for i in READINGS]
+    assert median(backlog(report, one) for one in parts) <= 60_000
+    assert median(report.qdisc(f"line.{one}")["line"]["queue_us"] for one in parts) <= 80_000
 
 
 def test_line_that_drops_is_followed(report: Report) -> None:

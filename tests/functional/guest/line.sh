@@ -13,10 +13,19 @@ line() {
 	tc -n b qdisc replace dev ifb0 root tbf rate "$1" burst 3000 limit 1000000
 }
 
-# shown NAME: the line's queue, and what both queues of the router say
+# shown NAME [NAMESPACE]: the line's queue, in b or there, and what the router's queue says
 shown() {
-	stats "line.$1.fifo" b ifb0
+	stats "line.$1.fifo" "${2-b}" ifb0
 	stats "line.$1" r out0
+}
+
+# settled NAME [NAMESPACE]: the same three times, as the rate has a dip now and then
+settled() {
+	shown "$1.1" "${2-b}"
+	sleep 1
+	shown "$1.2" "${2-b}"
+	sleep 1
+	shown "$1.3" "${2-b}"
 }
 
 line 8mbit
@@ -24,14 +33,14 @@ tc -n r qdisc add dev in0 root zrtt timestamps
 tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
 begin 10.0.1.2
 begin 10.0.1.2 5001
-sleep 7
-shown found
-line 3mbit
 sleep 6
-shown fell
+settled found
+line 3mbit
+sleep 5
+settled fell
 line 8mbit
-sleep 7
-shown rose
+sleep 6
+settled rose
 tc -n r qdisc change dev out0 root zrtt bandwidth auto max 5mbit
 sleep 1
 shown bounded
@@ -40,8 +49,8 @@ tc -n r qdisc change dev out0 root zrtt bandwidth 6mbit
 sleep 1
 shown told
 tc -n r qdisc change dev out0 root zrtt bandwidth auto max 100mbit
-sleep 8
-shown again
+sleep 7
+settled again
 # the other side knows nothing of timestamps
 tc -n r qdisc change dev in0 root zrtt notimestamps
 sleep 4
@@ -73,9 +82,8 @@ tc -n r qdisc add dev in0 root zrtt timestamps
 tc -n r qdisc add dev out0 root zrtt bandwidth auto ingress min 1mbit max 100mbit
 begin 10.0.1.2
 begin 10.0.1.2 5001
-sleep 7
-stats line.ahead.fifo r ifb0
-stats line.ahead r out0
+sleep 6
+settled ahead r
 end
 tc -n r qdisc del dev out0 root
 
