@@ -395,7 +395,8 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	if (zrtt_returns(lane))
 		/* the place for what it waits for is taken */
 		return zrtt_cb(skb)->times ? ZRTT_LANE_BULK : lane;
-	if (lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_L4S || likely(!zrtt_lane_waits(sch, lane, now_ns)))
+	if (lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_L4S ||
+	    likely(!zrtt_lane_waits(sch, lane, now_ns)))
 		return lane;
 	if (flow->live || !zrtt_others_wait(sch) ||
 	    zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb)))

@@ -78,7 +78,7 @@
 /* A flow that sends less than a small packet in an epoch, such as pings, does not wait behind ACKs,
  * which on a slow link come in a burst after each full packet, and at the begin of transfers are
  * more than thin may send. Of such flows an eighth of what the link sent in the last epoch may go
- * first, or, as that may be little, two small packets; and no more than 16, as it takes time to tell.
+ * first, or two small packets, as that may be little; and no more than 16: to tell takes time.
  */
 #define ZRTT_LANE_SELDOM_LEAST	(2 * ZRTT_LANE_SMALL)
 #define ZRTT_LANE_SELDOM_MOST	(16 * ZRTT_LANE_SMALL)
