@@ -171,7 +171,7 @@ def test_packages_take_what_builds_them_and_no_guests(tmp_path: Path) -> None:
     for name, script in (("dpkg-query", "exit 1"), ("id", "echo 1000")):
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
-    rule = make("-n", "deb", cwd=checkout(tmp_path / "tree"))
+    rule = make("--no-print-directory", "-n", "deb", cwd=checkout(tmp_path / "tree"))
     env = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
     command = ["sh", "-c", rule.stdout.splitlines()[0]]
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, check=False)
