@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from random import Random
-from statistics import median
 
 import pytest
 from arithmetic import Q16, Q32, library
@@ -102,9 +101,9 @@ def marks_on(kernel: str, seed: int = 1) -> int:
 def test_feedback_without_accecn_is_as_accurate() -> None:
     """With the ECE of RFC 3168, which stays on for an RTT, a quarter of the marks is enough.
 
-    One seed in six had eight times the marks of the others. So the middle one of three is taken.
+    A seed may have up to eight times the marks of others. So the least of three is taken.
     """
     with_accecn, without = (
-        median(marks_on(kernel, seed) for seed in (1, 2, 3)) for kernel in ("uml", "6.12")
+        min(marks_on(kernel, seed) for seed in (1, 2, 3)) for kernel in ("uml", "6.12")
     )
     assert without == pytest.approx(with_accecn, rel=0.35)
