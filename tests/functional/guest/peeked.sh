@@ -10,6 +10,6 @@ tc -n a qdisc add dev a0 parent 2:1 handle 3: zrtt
 part peeked.pings
 ip netns exec a ping -q -c 10 -i 0.1 -W 1 10.0.0.2 || :
 # late packets, too
-inject a0 200 <"$LAB/load"
+inject a0 400 <"$LAB/load"
 sleep 1
 stats peeked.stats a a0
