@@ -292,6 +292,12 @@ def whole_lines(path: Path) -> io.StringIO:
     return io.StringIO(text[: text.rfind("\n") + 1])
 
 
+def _row(record: list[str], columns: int) -> Row:
+    """A line of a table that has so many columns. Raises ValueError."""
+    pairs = zip(fields(Row)[:columns], record, strict=True)
+    return Row(*(_TYPES[str(field.type)](value) for field, value in pairs))
+
+
 def load(path: Path) -> list[Row]:
     """Reads a table, or one of an older laboratory. Raises TableError."""
     try:
@@ -303,8 +309,7 @@ def load(path: Path) -> list[Row]:
     rows = []
     for number, record in enumerate(records, 2):
         try:
-            pairs = zip(fields(Row)[: len(head)], record, strict=True)
-            rows.append(Row(*(_TYPES[str(field.type)](value) for field, value in pairs)))
+            rows.append(_row(record, len(head)))
         except ValueError as error:
             raise TableError(f"{path}: row {number}: {error}") from error
     return rows
@@ -352,9 +357,10 @@ class Table:
             raise _unusable(self._path, error) from error
 
     def append(self, row: Row) -> None:
-        """Adds a row to the file."""
-        self._write(_line(astuple(row)))
-        self.rows.append(row)
+        """Adds a row to the file, and here as it is read from there."""
+        line = _line(astuple(row))
+        self._write(line)
+        self.rows += [_row(record, len(COLUMNS)) for record in csv.reader(io.StringIO(line))]
 
     def close(self) -> None:
         """Releases the table; one without a run is deleted."""

@@ -478,6 +478,16 @@ def test_row_that_finds_no_room_leaves_the_others(
     assert [row.command for row in table.load(path)] == [row.command for row in (*rows, rows[1])]
 
 
+def test_new_rows_are_what_is_read_again(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    """Sums must not differ by rounding once runs are known."""
+    plan, path, guests = load(GRID), tmp_path / "t.csv", FakeGuests()
+    do(plan, path, guests)
+    exact = replace(table.load(path)[0], jain=0.99985049)
+    with table.opened(path) as rows:
+        rows.append(exact)
+        assert rows.rows[-1].jain == table.load(path)[-1].jain == 0.99985
+
+
 def test_one_sweep_writes_at_a_time(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     with table.opened(path), pytest.raises(TableError, match="another sweep"):
