@@ -661,6 +661,38 @@ static inline void zrtt_charge_excess(const struct zrtt_law *law, struct zrtt_fl
 		zrtt_charge_large(law, f, log_rate, epochs);
 }
 
+/* zrtt_log_growing() where the due share is large. */
+static noinline __maybe_unused s32
+zrtt_log_growing_large(const struct zrtt_flow *f, s32 log_rate, u32 bytes, u32 epochs)
+{
+	s32 log_last;
+
+	if (!epochs || f->age >= ZRTT_RATE_EPOCHS || f->age < epochs)
+		return log_rate;
+	log_last = zrtt_log2(zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]));
+	return log_last > log_rate ? log_last : log_rate;
+}
+
+/**
+ * zrtt_log_growing() - log2 of the rate that the weight of a flow is of, Q16
+ * @law: as it is for this flow
+ * @f: flow, just updated
+ * @log_rate: log2 of its rate, Q16
+ * @bytes: that it sent in the last @epochs
+ * @epochs: since its update before
+ *
+ * That of a young flow is the mean since its begin: in slow start, a fraction of what it sends by
+ * now, and those at their due share would have its marks. So what it sent last counts if that is
+ * more, but only where the due share is large, and a short flow sends less than that in an epoch.
+ */
+static inline s32 zrtt_log_growing(const struct zrtt_law *law, const struct zrtt_flow *f,
+				   s32 log_rate, u32 bytes, u32 epochs)
+{
+	if (unlikely(law->due >= ZRTT_LARGE_DUE))
+		return zrtt_log_growing_large(f, log_rate, bytes, epochs);
+	return log_rate;
+}
+
 /* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be
  * marked as if they were not there.
  */

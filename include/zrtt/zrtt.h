@@ -664,6 +664,8 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
 			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
+	if (params->law.tuned)
+		log_rate = zrtt_log_growing(own, f, log_rate, bytes, epochs);
 	f->weight = zrtt_weight_at(&params->law, own, f, log_rate);
 }
 

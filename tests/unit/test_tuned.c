@@ -512,6 +512,34 @@ static void far_above_a_large_due_share_a_mark_comes_soon(void **state)
 	assert_in_range(f.acc_q30, ZRTT_P_ONE, 2 * ZRTT_P_ONE);
 }
 
+/* The rate that counts of a flow that sent @bytes in its last @epochs of @age. */
+static u32 growing(u32 due, u8 age, u32 rate, u32 bytes, u32 epochs)
+{
+	const struct zrtt_law law = { .due = due };
+	struct zrtt_flow f = mature_flow(rate);
+
+	f.age = age;
+	return (u32)lround(exp2(Q16(zrtt_log_growing(&law, &f, zrtt_log2(rate), bytes, epochs))));
+}
+
+static void what_a_young_flow_sent_last_counts_where_the_due_share_is_large(void **state)
+{
+	const u32 due = ZRTT_LARGE_DUE, mean = 100000, old = ZRTT_RATE_EPOCHS;
+
+	(void)state;
+	assert_near(growing(due, old - 1, mean, 4 * mean, 1), 4 * mean, mean / 1000);
+	assert_near(growing(due, old - 1, mean, 12 * mean, 3), 4 * mean, mean / 1000);
+	assert_near(growing(due, 1, mean, 4 * mean, 1), 4 * mean, mean / 1000);
+	/* not if that is less, nor of an older flow or a smaller share */
+	assert_near(growing(due, old - 1, mean, mean / 2, 1), mean, mean / 1000);
+	assert_near(growing(due, old, mean, 4 * mean, 1), mean, mean / 1000);
+	assert_near(growing(due - 1, old - 1, mean, 4 * mean, 1), mean, mean / 1000);
+	/* nor after a silence, or where only its RTT is news */
+	assert_near(growing(due, 0, mean, 4 * mean, ZRTT_LIVE_EPOCHS + 1), mean, mean / 1000);
+	assert_near(growing(due, 0, mean, 4 * mean, UINT32_MAX), mean, mean / 1000);
+	assert_near(growing(due, old - 1, mean, 4 * mean, 0), mean, mean / 1000);
+}
+
 /* What an epoch at twice the due share adds to the penalty of a flow with this P_i. */
 static s32 penalised_at(double p, u32 gain_q16)
 {
@@ -692,6 +720,7 @@ int main(void)
 		cmocka_unit_test(gain_is_a_third_of_the_marks_expected),
 		cmocka_unit_test(penalty_is_the_integral_of_what_is_above_the_due_share),
 		cmocka_unit_test(far_above_a_large_due_share_a_mark_comes_soon),
+		cmocka_unit_test(what_a_young_flow_sent_last_counts_where_the_due_share_is_large),
 		cmocka_unit_test(penalty_follows_the_marks_that_a_flow_has_itself),
 		cmocka_unit_test(penalty_counts_an_octave_and_2_s_at_the_most),
 		cmocka_unit_test(penalty_is_bounded_both_ways_and_comes_back),
