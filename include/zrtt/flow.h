@@ -288,6 +288,12 @@ static const u32 zrtt_epoch_recip[ZRTT_LIVE_EPOCHS + 1] = {
 	8192, 7282, 6554, 5958, 5461, 5041, 4681, 4369,
 };
 
+/* Mean of @bytes over @epochs, 0 .. ZRTT_LIVE_EPOCHS; 0 over none. */
+static inline u32 zrtt_mean_of_epochs(u32 bytes, u32 epochs)
+{
+	return zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]);
+}
+
 /* A rate per epoch, below 2^43, per second. */
 static inline u64 zrtt_per_second(u64 per_epoch)
 {
@@ -479,7 +485,7 @@ static inline void zrtt_flow_fade(struct zrtt_flow *f, u32 rtt_avg_us, u32 epoch
  */
 static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 {
-	u32 mean = zrtt_mul_q16(f->bytes, zrtt_epoch_recip[epochs]);
+	u32 mean = zrtt_mean_of_epochs(f->bytes, epochs);
 	u32 gain_q16 = zrtt_rate_gains[epochs];
 
 	if (f->age < ZRTT_RATE_EPOCHS) {

@@ -479,7 +479,7 @@ static inline u32 zrtt_weight_pack(s32 log)
  * @params: parameters
  * @law: state of the last tick
  * @f: flow, just updated
- * @log_rate: log2 of its rate, Q16
+ * @log_rate: log2 of its rate, Q16, or zrtt_log_growing()
  *
  * A flow without an RTT counts as one of RTT_avg, one without a rate as one of the due
  * share, as in mode zrtt all do while nobody is held back: that of flows that were here before says
@@ -667,9 +667,10 @@ zrtt_log_growing_large(const struct zrtt_flow *f, s32 log_rate, u32 bytes, u32 e
 {
 	s32 log_last;
 
-	if (!epochs || f->age >= ZRTT_RATE_EPOCHS || f->age < epochs)
+	/* an age below @epochs: it was silent, and begins anew */
+	if (f->age >= ZRTT_RATE_EPOCHS || f->age < epochs)
 		return log_rate;
-	log_last = zrtt_log2(zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]));
+	log_last = zrtt_log2(zrtt_mean_of_epochs(bytes, epochs));
 	return log_last > log_rate ? log_last : log_rate;
 }
 

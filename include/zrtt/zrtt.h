@@ -660,12 +660,11 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		zrtt_charge_excess(own, f, log_rate, epochs);
 		if (unlikely(f->barred))
 			zrtt_l4s_charge(f, log_rate, log_due);
+		log_rate = zrtt_log_growing(own, f, log_rate, bytes, epochs);
 	}
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
 		zrtt_l4s_judge(&vars->l4s, own, f,
-			       zrtt_mul_q16(bytes, zrtt_epoch_recip[epochs]), epochs);
-	if (params->law.tuned)
-		log_rate = zrtt_log_growing(own, f, log_rate, bytes, epochs);
+			       zrtt_mean_of_epochs(bytes, epochs), epochs);
 	f->weight = zrtt_weight_at(&params->law, own, f, log_rate);
 }
 
