@@ -59,7 +59,7 @@ static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	q->sent.pkts = pkts;
 	q->sent.epoch = epoch;
 	q->clock.share = min_t(u32, sent >> ZRTT_CLOCK_SHIFT, ZRTT_CLOCK_MAX);
-	zrtt_derive_limit(q);
+	zrtt_derive_limits(q);
 	zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, q->sent.rate);
 	zrtt_l4s_end_epoch(&q->vars.l4s, q->sent.rate);
 }
@@ -330,7 +330,7 @@ static void zrtt_derive(struct Qdisc *sch)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	sch->limit = zrtt_params_limit(&q->params);
-	zrtt_derive_limit(q);
+	zrtt_derive_limits(q);
 	q->wanted.hint = q->params.hint != ZRTT_HINT_IGNORE || q->params.strip;
 	q->wanted.timestamps = q->net;
 	q->wanted.quic = q->params.quic;

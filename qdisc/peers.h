@@ -231,7 +231,7 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 	bool on = zrtt_has_peers(q) && zrtt_below_mq(sch);
 
 	zrtt_owing_end(q);
-	zrtt_note_kept(sch, now_ns);
+	zrtt_note_left(sch, now_ns);
 	if (on != q->together.on) {
 		q->together.on = on;
 		q->link = q->params.shaper;

@@ -17,11 +17,14 @@
 /* So many packets of a lane are no queue to look at. */
 #define ZRTT_SPARSE_PKTS	8
 
-/* What the queue may hold follows from the parameters and from the link's rate. */
-static void zrtt_derive_limit(struct zrtt_sched_data *q)
+/* What the queue may hold, and in how much of it nothing is late, follow from the parameters and
+ * from the link's rate.
+ */
+static void zrtt_derive_limits(struct zrtt_sched_data *q)
 {
 	q->limit = zrtt_ctl_limit(&q->params.ctl, zrtt_params_limit(&q->params),
 				  q->sent.most);
+	q->recent.kept = zrtt_ctl_kept(&q->params.ctl, q->recent.left, q->sent.most);
 }
 
 /* Does a packet of @truesize exceed a limit? One always fits in. */
@@ -534,8 +537,8 @@ static bool zrtt_trim(struct Qdisc *sch)
 	return q->trim;
 }
 
-/* What left since the last time says in how much of what is queued nothing is late. */
-static void zrtt_note_kept(struct Qdisc *sch, u64 now_ns)
+/* Note what left since the last time. */
+static void zrtt_note_left(struct Qdisc *sch, u64 now_ns)
 {
 	u32 part = (u32)(now_ns >> ZRTT_LATE_PART_SHIFT), pkts, left;
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -549,7 +552,7 @@ static void zrtt_note_kept(struct Qdisc *sch, u64 now_ns)
 	recent->pkts = pkts;
 	if (left)
 		recent->left[recent->at++ % ZRTT_LATE_PARTS] = left;
-	recent->kept = zrtt_ctl_kept(&q->params.ctl, recent->left, q->sent.most);
+	zrtt_derive_limits(q);
 }
 
 /* Drop some of the packets that are too old, but never the last one. Return: whether

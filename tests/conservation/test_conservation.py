@@ -24,6 +24,12 @@ PACKETS_WITH_BUG = 1_000_000
 ALL_LARGE = Edit("include/zrtt/flow.h", "ZRTT_LARGE_DUE\t\t(128 * 1514)", "ZRTT_LARGE_DUE\t\t1")
 """No flow of the ledger has so much; without this none would return."""
 
+SELDOM_SEEN = [
+    Edit("include/zrtt/controller.h", "ZRTT_LATE_PART_SHIFT\t25", "ZRTT_LATE_PART_SHIFT\t30"),
+    Edit("include/zrtt/controller.h", "ZRTT_LATE_PART_US_SHIFT\t15", "ZRTT_LATE_PART_US_SHIFT\t20"),
+]
+"""What a link sends is seen once in a second, which is longer than a round."""
+
 BOOKS = {
     "in": Sum(10, 20, 9000), "out": Sum(4, 6, 3000), "refused": Sum(3, 8, 3000),
     "at_head": Sum(1, 2, 1000), "room": Sum(0, 0, 0), "queued": Sum(2, 4, 2000),
@@ -106,6 +112,12 @@ def test_rounds_end_at_each_limit(limit: str) -> None:
 def test_packets_met_each_fate(fate: str) -> None:
     """Else the books show nothing of it."""
     assert total(fate) > PACKETS / 10_000
+
+
+def test_target_that_is_lowered_makes_packets_late_at_once() -> None:
+    """Not first when it is seen again what the link sends."""
+    end = ledger.run(0, SELDOM_SEEN)[-1]
+    assert end.zrtt["drop_late"] > ledger.LATE[0][1] / 2
 
 
 def test_sparse_flows_made_room() -> None:
