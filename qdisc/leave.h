@@ -36,7 +36,11 @@ static __always_inline void zrtt_count_sparse(struct Qdisc *sch, enum zrtt_lane 
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	u32 segs = cb->segs;
 
-	zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head || l4s_waits);
+	if (unlikely(lane > ZRTT_LANE_SPARSE))
+		zrtt_large_left(&q->vars.lanes, bytes, sch->q.head);
+	else
+		zrtt_lanes_left(&q->vars.lanes, lane, bytes, sch->q.head || l4s_waits ||
+				zrtt_head(sch, ZRTT_LANE_LARGE));
 	if (lane > ZRTT_LANE_L4S && l4s_waits)
 		zrtt_l4s_other_left(&q->vars.l4s, bytes, true);
 	q->sparse.pkts += segs;
@@ -72,7 +76,7 @@ static noinline void zrtt_count_l4s(struct Qdisc *sch, struct sk_buff *skb)
 	struct zrtt_flow *flow = zrtt_flow_lookup(&vars->table, cb->flow);
 
 	zrtt_bulk_left(&vars->lanes, bytes);
-	if (zrtt_head(sch, zrtt_sparse_or_bulk(sch)))
+	if (zrtt_head(sch, zrtt_sparse_or_other(sch)))
 		zrtt_l4s_left(&vars->l4s, bytes);
 	q->l4s.pkts += cb->segs;
 	q->l4s.bytes += bytes;
@@ -192,12 +196,13 @@ static __always_inline struct sk_buff *zrtt_send_bulk(struct Qdisc *sch, bool l4
 	return zrtt_send(sch, ZRTT_LANE_BULK, l4s_waits);
 }
 
-/* zrtt_send_next() where it takes more to choose a lane. */
-static noinline struct sk_buff *zrtt_send_chosen(struct Qdisc *sch)
+/* zrtt_send_next() of a lane that is not usual, or where it takes more to choose one. */
+static noinline struct sk_buff *zrtt_send_chosen(struct Qdisc *sch, enum zrtt_lane lane)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	enum zrtt_lane lane = zrtt_choose_lane(sch);
 
+	if (lane == ZRTT_LANES)
+		lane = zrtt_choose_lane(sch);
 	return lane == ZRTT_LANE_BULK ? zrtt_send_bulk(sch, q->l4s.backlog_pkts) :
 					zrtt_send(sch, lane, q->l4s.backlog_pkts);
 }
@@ -208,7 +213,9 @@ static noinline struct sk_buff *zrtt_send_chosen(struct Qdisc *sch)
  */
 static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
 {
-	switch (zrtt_usual_lane(sch)) {
+	enum zrtt_lane lane = zrtt_usual_lane(sch);
+
+	switch (lane) {
 	case ZRTT_LANE_BULK:
 		return zrtt_send_bulk(sch, false);
 	case ZRTT_LANE_SPARSE:
@@ -216,7 +223,7 @@ static __always_inline struct sk_buff *zrtt_send_next(struct Qdisc *sch)
 	case ZRTT_LANE_THIN:
 		return zrtt_send(sch, ZRTT_LANE_THIN, false);
 	default:
-		return zrtt_send_chosen(sch);
+		return zrtt_send_chosen(sch, lane);
 	}
 }
 

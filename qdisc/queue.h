@@ -165,11 +165,11 @@ static enum zrtt_lane zrtt_thin_lane(struct Qdisc *sch)
 	return zrtt_returned(sch, ZRTT_LANE_RETURNING) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 }
 
-/* The same of the larger packet of a sparse flow. */
-static enum zrtt_lane zrtt_sparse_lane(struct Qdisc *sch)
+/* The same of the packet of a flow that has much of a large due share. */
+static enum zrtt_lane zrtt_large_lane(struct Qdisc *sch)
 {
 	return zrtt_returned(sch, ZRTT_LANE_RETURNING_LARGE) ? ZRTT_LANE_RETURNING_LARGE :
-							       ZRTT_LANE_SPARSE;
+							       ZRTT_LANE_LARGE;
 }
 
 /* The lane whose head came first, of those whose head may leave. There is one: a packet
@@ -177,8 +177,9 @@ static enum zrtt_lane zrtt_sparse_lane(struct Qdisc *sch)
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_LARGE, ZRTT_LANE_BULK);
 
+	lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
 	/* what returns may be newer than what is in the lane of its kind */
@@ -189,16 +190,28 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 	return zrtt_older_of(sch, ZRTT_LANE_SELDOM, lane);
 }
 
-/* Of sparse and bulk, the lane that is served next. */
-static enum zrtt_lane zrtt_sparse_or_bulk(struct Qdisc *sch)
+/* Of the large lane and bulk, the one that is served next. */
+static enum zrtt_lane zrtt_large_or_bulk(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
-	enum zrtt_lane sparse = zrtt_sparse_lane(sch);
+	enum zrtt_lane large = zrtt_large_lane(sch);
 
+	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.large_ahead)))
+		return zrtt_older_of(sch, ZRTT_LANE_LARGE,
+				     zrtt_older_of(sch, large, ZRTT_LANE_BULK));
+	return zrtt_head(sch, large) ? large : ZRTT_LANE_BULK;
+}
+
+/* The same with sparse. */
+static noinline enum zrtt_lane zrtt_sparse_or_other(struct Qdisc *sch)
+{
+	const struct zrtt_sched_data *q = qdisc_priv(sch);
+
+	if (!zrtt_head(sch, ZRTT_LANE_SPARSE))
+		return zrtt_large_or_bulk(sch);
 	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
-		return zrtt_older_of(sch, ZRTT_LANE_SPARSE,
-				     zrtt_older_of(sch, sparse, ZRTT_LANE_BULK));
-	return zrtt_head(sch, sparse) ? sparse : ZRTT_LANE_BULK;
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, zrtt_large_or_bulk(sch));
+	return ZRTT_LANE_SPARSE;
 }
 
 /* The same, or the low-latency lane if it waits: the others get their part of the link only if
@@ -209,10 +222,10 @@ static noinline enum zrtt_lane zrtt_l4s_or_other(struct Qdisc *sch)
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 
 	if (!q->l4s.backlog_pkts)
-		return zrtt_sparse_or_bulk(sch);
+		return zrtt_sparse_or_other(sch);
 	if (q->vars.l4s.credit <= 0)
 		return ZRTT_LANE_L4S;
-	return zrtt_older_of(sch, ZRTT_LANE_L4S, zrtt_sparse_or_bulk(sch));
+	return zrtt_older_of(sch, ZRTT_LANE_L4S, zrtt_sparse_or_other(sch));
 }
 
 /* The lane that is served next if not all packets are in bulk, in any case. */
@@ -248,6 +261,8 @@ static __always_inline enum zrtt_lane zrtt_usual_lane(struct Qdisc *sch)
 		return ZRTT_LANES;
 	if (zrtt_head(sch, ZRTT_LANE_THIN))
 		return zrtt_lanes_led(lanes, lanes->thin_ahead) ? ZRTT_LANES : ZRTT_LANE_THIN;
+	if (unlikely(zrtt_head(sch, ZRTT_LANE_LARGE)))
+		return zrtt_sparse_or_other(sch);
 	if (zrtt_lanes_led(lanes, lanes->ahead))
 		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
 	return ZRTT_LANE_SPARSE;
@@ -342,7 +357,7 @@ static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 	if (!zrtt_others_wait(sch))
 		return zrtt_lane_packets(q, lane) > ZRTT_SPARSE_PKTS;
 	return zrtt_lanes_led(lanes, lane == ZRTT_LANE_THIN ? lanes->thin_ahead :
-							      lanes->ahead);
+				     lane == ZRTT_LANE_SPARSE ? lanes->ahead : lanes->large_ahead);
 }
 
 /* Has the head of @lane waited for more than half of the target? */
@@ -360,7 +375,8 @@ static bool zrtt_lane_late(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 static bool zrtt_lanes_late(struct Qdisc *sch, u64 now_ns)
 {
 	return zrtt_lane_late(sch, ZRTT_LANE_THIN, now_ns) ||
-	       zrtt_lane_late(sch, ZRTT_LANE_SPARSE, now_ns);
+	       zrtt_lane_late(sch, ZRTT_LANE_SPARSE, now_ns) ||
+	       zrtt_lane_late(sch, ZRTT_LANE_LARGE, now_ns);
 }
 
 /* Is @lane, before bulk, one that zrtt_admit() is to look at? */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Three lanes in place of one FIFO. Flows that send no more than their due, in small bursts,
+ * Lanes in place of one FIFO. Flows that send no more than their due, in small bursts,
  * are sparse: their small packets (ACKs, queries, voice, games) join the thin lane, larger
  * ones the sparse lane. These go first, within a bound. All other packets are in the bulk
  * lane. There is no queue per flow.
@@ -9,9 +9,12 @@
  * any time: where that one is served out of turn, the older head goes first. Up it goes once
  * its last packet has left the lane below. Small packets need not pause for that: as long as
  * their flow has packets in sparse they join these. From bulk they join the returning lane,
- * whose head waits for that last packet, and then goes before thin. Large ones of a flow with a
- * large due share have such a lane, too, which goes before sparse. Small packets of flows that
+ * whose head waits for that last packet, and then goes before thin. Small packets of flows that
  * seldom send go before all.
+ *
+ * Flows that have half of a large due share or more are sparse, too, but have the large lane,
+ * behind sparse: short flows are not to wait for them. Large packets that come back from bulk
+ * where the due share is large return before that lane.
  */
 #ifndef _ZRTT_LANE_H
 #define _ZRTT_LANE_H
@@ -41,7 +44,8 @@
 /* Where the due share is large, marks are too few to hold a flow at it, and a sender that backs
  * off when its RTT grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So
  * the flow is sparse up to the whole share while it is hit, too, and returns from bulk as soon
- * as it sends less. With smaller shares that costs delay, and Reno flows of long RTTs are late.
+ * as it sends less. From half of the share on it has the large lane: several of them are ahead of
+ * bulk by all that they may, and short flows waited for them in sparse. With smaller shares that costs delay, and Reno flows of long RTTs are late.
  * With the low-latency lane none is large: that lane goes before sparse, where a flow that is
  * not marked would have what it leaves. Nor is any where P_b is above an eighth: marks are not
  * few there, and a flood that is alone has a due share of all, which it must not send unmarked.
@@ -104,6 +108,7 @@
  * @seldom_most: what small packets of flows that seldom send may have before thin in an epoch
  * @thin_ahead: how far thin is, packets that returned included, up to twice that
  * @ahead: how far thin and sparse are
+ * @large_ahead: how far the large lane is ahead of bulk, up to twice that, too
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
@@ -121,6 +126,7 @@ struct zrtt_lanes {
 	u32 seldom_most;
 	u32 thin_ahead;
 	u32 ahead;
+	u32 large_ahead;
 	u32 ticks;
 	u32 thin_bytes;
 	u32 new_bytes;
@@ -223,7 +229,7 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 	return sent - most > (left < ZRTT_LANE_LEFT_MAX ? left : ZRTT_LANE_LEFT_MAX);
 }
 
-/* The lane of a packet that belongs in @own, thin or sparse, while its flow has packets in
+/* The lane of a packet that belongs in @own, thin, sparse or large, while its flow has packets in
  * @lane, another one. A call may have voice and video in one flow: its small packets follow
  * large ones into sparse, and its large ones small ones from thin or from before it. None of
  * them has to wait in bulk for that.
@@ -231,10 +237,12 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 static noinline __maybe_unused enum zrtt_lane
 zrtt_lane_behind(enum zrtt_lane lane, enum zrtt_lane own, bool large_due)
 {
-	if (lane == ZRTT_LANE_SELDOM)
+	if (lane == ZRTT_LANE_SELDOM || (lane == ZRTT_LANE_THIN && own != ZRTT_LANE_THIN))
 		return own;
-	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN)
-		return ZRTT_LANE_SPARSE;
+	if (lane == ZRTT_LANE_LARGE || (lane == ZRTT_LANE_SPARSE && own == ZRTT_LANE_LARGE))
+		return ZRTT_LANE_LARGE;
+	if (lane == ZRTT_LANE_SPARSE)
+		return lane;
 	if (own == ZRTT_LANE_THIN)
 		return ZRTT_LANE_RETURNING;
 	return large_due ? ZRTT_LANE_RETURNING_LARGE : ZRTT_LANE_BULK;
@@ -268,7 +276,8 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
 	if (f->bytes > ZRTT_LANE_BURST && zrtt_lane_exceeds(f, rate, now_ns))
 		return ZRTT_LANE_BULK;
 	own = small && (f->live || zrtt_lanes_allow(lanes, &lanes->new_bytes, bytes)) ?
-	      ZRTT_LANE_THIN : ZRTT_LANE_SPARSE;
+	      ZRTT_LANE_THIN :
+	      large_due && f->rate >= rate / 2 ? ZRTT_LANE_LARGE : ZRTT_LANE_SPARSE;
 	if (f->lane != own && zrtt_flow_queued(t, f))
 		return zrtt_lane_behind(f->lane, own, large_due);
 	return own;
@@ -282,7 +291,7 @@ static __always_inline enum zrtt_lane zrtt_lane_up_to(struct zrtt_lanes *lanes,
  * @bytes: its length
  * @now_ns: clock
  */
-static inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
+static __always_inline enum zrtt_lane zrtt_lane_of(struct zrtt_lanes *lanes,
 					  const struct zrtt_table *t,
 					  const struct zrtt_flow *f, u32 bytes,
 					  u64 now_ns)
@@ -371,7 +380,7 @@ static inline bool zrtt_lanes_led(const struct zrtt_lanes *lanes, u32 ahead)
 	return unlikely(ahead > lanes->lead);
 }
 
-/* A packet of @bytes left @lane, of sparse flows, while others waited or not. */
+/* A packet of @bytes left @lane, up to sparse, while others waited or not. */
 static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane, u32 bytes,
 				   bool others_wait)
 {
@@ -391,13 +400,33 @@ static inline void zrtt_lanes_left(struct zrtt_lanes *lanes, enum zrtt_lane lane
 		lanes->thin_ahead = lanes->ahead;
 }
 
+/* A packet of @bytes left that thin and sparse were ahead of. */
+static inline void zrtt_lanes_repay(struct zrtt_lanes *lanes, u32 bytes)
+{
+	lanes->ahead -= bytes < lanes->ahead ? bytes : lanes->ahead;
+	lanes->thin_ahead -= bytes < lanes->thin_ahead ? bytes : lanes->thin_ahead;
+}
+
 /* A packet of @bytes left bulk or the low-latency lane. */
 static inline void zrtt_bulk_left(struct zrtt_lanes *lanes, u32 bytes)
 {
-	if (likely(!lanes->ahead))
+	if (likely(!(lanes->ahead | lanes->large_ahead)))
 		return;
-	lanes->ahead -= bytes < lanes->ahead ? bytes : lanes->ahead;
-	lanes->thin_ahead -= bytes < lanes->thin_ahead ? bytes : lanes->thin_ahead;
+	lanes->large_ahead -= bytes < lanes->large_ahead ? bytes : lanes->large_ahead;
+	zrtt_lanes_repay(lanes, bytes);
+}
+
+/* A packet of @bytes left the large lane, or returned there, while bulk waited or not. */
+static inline void zrtt_large_left(struct zrtt_lanes *lanes, u32 bytes, bool bulk_waits)
+{
+	if (!bulk_waits) {
+		lanes->large_ahead = 0;
+		zrtt_lanes_repay(lanes, bytes);
+		return;
+	}
+	lanes->large_ahead += bytes;
+	if (lanes->large_ahead > 2 * lanes->lead)
+		lanes->large_ahead = 2 * lanes->lead;
 }
 
 #endif

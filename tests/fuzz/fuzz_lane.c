@@ -275,16 +275,17 @@ static enum zrtt_lane thin_lane(struct queue *q)
 	return returned(q, ZRTT_LANE_RETURNING) ? ZRTT_LANE_RETURNING : ZRTT_LANE_THIN;
 }
 
-static enum zrtt_lane sparse_lane(struct queue *q)
+static enum zrtt_lane large_lane(struct queue *q)
 {
 	return returned(q, ZRTT_LANE_RETURNING_LARGE) ? ZRTT_LANE_RETURNING_LARGE :
-							ZRTT_LANE_SPARSE;
+							ZRTT_LANE_LARGE;
 }
 
 static enum zrtt_lane older_lane(struct queue *q)
 {
-	enum zrtt_lane lane = older_of(q, ZRTT_LANE_SPARSE, ZRTT_LANE_BULK);
+	enum zrtt_lane lane = older_of(q, ZRTT_LANE_LARGE, ZRTT_LANE_BULK);
 
+	lane = older_of(q, ZRTT_LANE_SPARSE, lane);
 	lane = older_of(q, ZRTT_LANE_L4S, lane);
 	lane = older_of(q, ZRTT_LANE_THIN, lane);
 	if (returned(q, ZRTT_LANE_RETURNING_LARGE))
@@ -294,22 +295,31 @@ static enum zrtt_lane older_lane(struct queue *q)
 	return older_of(q, ZRTT_LANE_SELDOM, lane);
 }
 
-static enum zrtt_lane sparse_or_bulk(struct queue *q)
+static enum zrtt_lane large_or_bulk(struct queue *q)
 {
-	enum zrtt_lane sparse = sparse_lane(q);
+	enum zrtt_lane large = large_lane(q);
 
+	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.large_ahead))
+		return older_of(q, ZRTT_LANE_LARGE, older_of(q, large, ZRTT_LANE_BULK));
+	return head_of(q, large) ? large : ZRTT_LANE_BULK;
+}
+
+static enum zrtt_lane sparse_or_other(struct queue *q)
+{
+	if (!head_of(q, ZRTT_LANE_SPARSE))
+		return large_or_bulk(q);
 	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead))
-		return older_of(q, ZRTT_LANE_SPARSE, older_of(q, sparse, ZRTT_LANE_BULK));
-	return head_of(q, sparse) ? sparse : ZRTT_LANE_BULK;
+		return older_of(q, ZRTT_LANE_SPARSE, large_or_bulk(q));
+	return ZRTT_LANE_SPARSE;
 }
 
 static enum zrtt_lane l4s_or_other(struct queue *q)
 {
 	if (!head_of(q, ZRTT_LANE_L4S))
-		return sparse_or_bulk(q);
+		return sparse_or_other(q);
 	if (q->vars.l4s.credit <= 0)
 		return ZRTT_LANE_L4S;
-	return older_of(q, ZRTT_LANE_L4S, sparse_or_bulk(q));
+	return older_of(q, ZRTT_LANE_L4S, sparse_or_other(q));
 }
 
 static enum zrtt_lane next_lane(struct queue *q)
@@ -337,20 +347,28 @@ static bool any_queued(struct queue *q)
 	return false;
 }
 
-/* These lanes may go first within a bound, which holds for what they send from now on:
- * sparse up to the lead, thin as far again.
+/* These lanes may go first within a bound, which holds for what they send from now on: the large
+ * lane up to the lead and a packet, sparse as far again, and thin once more. What is older in the
+ * large lane pays back as bulk does.
  */
 static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
 {
 	const struct piece *other = head_of(q, older_of(q, ZRTT_LANE_L4S, ZRTT_LANE_BULK));
-	u32 most = 2 * q->vars.lanes.lead;
+	bool large = lane == ZRTT_LANE_LARGE || lane == ZRTT_LANE_RETURNING_LARGE;
+	u32 most = 3 * q->vars.lanes.lead + 2 * BYTES_MAX;
 
-	zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes, other);
+	if (large)
+		zrtt_large_left(&q->vars.lanes, piece->bytes, head_of(q, ZRTT_LANE_BULK));
+	else
+		zrtt_lanes_left(&q->vars.lanes, lane, piece->bytes,
+				other || head_of(q, ZRTT_LANE_LARGE));
 	if (!other) {
 		q->overtaken = 0;
 	} else if (other->came_ns < piece->came_ns && lane != ZRTT_LANE_SELDOM) {
 		expect(q->overtaken <= most, "others wait too long");
 		q->overtaken += piece->bytes;
+	} else if (large) {
+		q->overtaken -= piece->bytes < q->overtaken ? piece->bytes : q->overtaken;
 	}
 	if (q->overtaken > most + 1)
 		q->overtaken = most + 1;
@@ -359,7 +377,7 @@ static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece
 /* Weighted round robin: @ahead is as the credit, but for what no older packet waited for. */
 static void l4s_left(struct queue *q, const struct piece *piece)
 {
-	const struct piece *other = head_of(q, sparse_or_bulk(q));
+	const struct piece *other = head_of(q, sparse_or_other(q));
 
 	if (!other)
 		return;
@@ -397,7 +415,7 @@ static void leave(struct queue *q)
 
 	expect(head_of(q, lane), "packets are queued, but none comes out");
 	piece = pull(q, lane);
-	if (lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_RETURNING_LARGE)
+	if (lane > ZRTT_LANE_L4S && lane < ZRTT_LANE_BULK)
 		other_left(q, lane, &piece);
 	if (lane == ZRTT_LANE_L4S || lane == ZRTT_LANE_BULK)
 		others_left(q, lane, &piece);

@@ -100,6 +100,7 @@ static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7);
 	struct zrtt_lanes lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
+	u32 i;
 
 	(void)state;
 	assert_near(ZRTT_LARGE_DUE * 8 / (epoch_ns / 1e9), 11.6e6, 1e5);
@@ -107,21 +108,30 @@ static void flow_of_a_large_due_share_is_sparse_while_it_is_hit(void **state)
 	f->rate = ZRTT_LARGE_DUE - 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	lanes = new_lanes(ZRTT_LARGE_DUE, DUE);
-	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_LARGE);
 	f->rate = ZRTT_LARGE_DUE;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
+	/* behind those with less than half of it */
+	for (i = 0; i < 2; i++) {
+		f->hit = i;
+		f->rate = ZRTT_LARGE_DUE / 2;
+		assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_LARGE);
+		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+		f->rate--;
+		assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	}
 	/* a host's flow: by its own */
 	lanes = new_lanes(ZRTT_LARGE_DUE - 1, DUE);
 	f->rate = ZRTT_LARGE_DUE - 1;
 	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, ZRTT_LARGE_DUE, LARGE,
-					   START * epoch_ns), ZRTT_LANE_SPARSE);
+					   START * epoch_ns), ZRTT_LANE_LARGE);
 	/* with the low-latency lane none is large */
 	zrtt_lanes_tick(&lanes, true, true, 1, ZRTT_LARGE_DUE);
 	f->rate = ZRTT_LARGE_DUE / 2;
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	/* nor where marks are not few */
 	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P, ZRTT_LARGE_DUE);
-	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_SPARSE);
+	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_LARGE);
 	zrtt_lanes_tick(&lanes, true, false, ZRTT_LANE_LARGE_P + 1, ZRTT_LARGE_DUE);
 	assert_int_equal(lane_of(&lanes, &t, f, LARGE), ZRTT_LANE_BULK);
 	free(t.slots);
@@ -350,18 +360,52 @@ static void older_head_goes_first_above_the_lead(void **state)
 	assert_int_equal(lanes.thin_ahead, 0);
 }
 
+/* What leaves it pays back what sparse is ahead if bulk, which would do that, is empty. */
+static void large_lane_has_a_lead_of_its_own(void **state)
+{
+	struct zrtt_lanes lanes = new_lanes(DUE, 0);
+	u32 lead = lanes.lead, before;
+
+	(void)state;
+	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, lead, true);
+	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 500, true);
+	zrtt_large_left(&lanes, 400, true);
+	assert_int_equal(lanes.large_ahead, 400);
+	assert_int_equal(lanes.ahead, lead + 500);
+	zrtt_bulk_left(&lanes, 300);
+	assert_int_equal(lanes.large_ahead, 100);
+	assert_int_equal(lanes.ahead, lead + 200);
+	assert_int_equal(lanes.thin_ahead, 200);
+	/* twice as much, and no more, is remembered */
+	zrtt_large_left(&lanes, 10 * lead, true);
+	assert_int_equal(lanes.large_ahead, 2 * lead);
+	zrtt_bulk_left(&lanes, lead - 1);
+	assert_true(zrtt_lanes_led(&lanes, lanes.large_ahead));
+	zrtt_bulk_left(&lanes, 1);
+	assert_false(zrtt_lanes_led(&lanes, lanes.large_ahead));
+	/* bulk does not wait */
+	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 1000, true);
+	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, lead, true);
+	before = lanes.ahead;
+	zrtt_large_left(&lanes, 400, false);
+	assert_int_equal(lanes.large_ahead, 0);
+	assert_int_equal(lanes.ahead, before - 400);
+	assert_int_equal(lanes.thin_ahead, 600);
+}
+
 /* Order within a flow */
 
-/* Which packets of a flow whose due share is @due follow one in @below that is still there, and
- * once it has left.
+/* The lane of a packet of a flow, whose rate is @rate and whose due share @due, while one in @below
+ * is still there, and once it has left.
  */
-static void check_up(u32 due, enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
+static void check_up(u32 due, u32 rate, enum zrtt_lane below, u32 bytes, enum zrtt_lane waits,
 		     enum zrtt_lane after)
 {
 	struct zrtt_table t = new_table(FLOWS);
 	struct zrtt_flow *f = live_flow(&t, 7), *other = live_flow(&t, 8);
 	struct zrtt_lanes lanes = new_lanes(due, DUE);
 
+	f->rate = rate;
 	zrtt_lane_join(&t, other, below);
 	zrtt_lane_join(&t, f, below);
 	zrtt_lane_join(&t, other, below);
@@ -378,22 +422,28 @@ static void flow_goes_up_once_its_last_packet_has_left(void **state)
 	u32 lane;
 
 	(void)state;
-	check_up(small, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_SPARSE, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
-	check_up(small, ZRTT_LANE_SELDOM, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
-	check_up(small, ZRTT_LANE_SELDOM, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
-	for (lane = 0; lane < ZRTT_LANES; lane++)
-		check_up(large, lane, LARGE,
-			 lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN ||
-			 lane == ZRTT_LANE_SELDOM ? ZRTT_LANE_SPARSE : ZRTT_LANE_RETURNING_LARGE,
-			 ZRTT_LANE_SPARSE);
-	check_up(large, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, 0, ZRTT_LANE_BULK, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, 0, ZRTT_LANE_BULK, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, 0, ZRTT_LANE_SPARSE, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, 0, ZRTT_LANE_SPARSE, 64, ZRTT_LANE_SPARSE, ZRTT_LANE_THIN);
+	check_up(small, 0, ZRTT_LANE_THIN, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, 0, ZRTT_LANE_THIN, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
+	check_up(small, 0, ZRTT_LANE_RETURNING, LARGE, ZRTT_LANE_BULK, ZRTT_LANE_SPARSE);
+	check_up(small, 0, ZRTT_LANE_RETURNING, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(small, 0, ZRTT_LANE_SELDOM, LARGE, ZRTT_LANE_SPARSE, ZRTT_LANE_SPARSE);
+	check_up(small, 0, ZRTT_LANE_SELDOM, 64, ZRTT_LANE_THIN, ZRTT_LANE_THIN);
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		bool before = lane == ZRTT_LANE_SPARSE || lane == ZRTT_LANE_THIN ||
+			      lane == ZRTT_LANE_SELDOM;
+		bool in_large = lane == ZRTT_LANE_LARGE;
+
+		check_up(large, large / 2 - 1, lane, LARGE, before ? ZRTT_LANE_SPARSE :
+			 in_large ? ZRTT_LANE_LARGE : ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_SPARSE);
+		check_up(large, large / 2, lane, LARGE, before || in_large ? ZRTT_LANE_LARGE :
+			 ZRTT_LANE_RETURNING_LARGE, ZRTT_LANE_LARGE);
+	}
+	check_up(large, 0, ZRTT_LANE_RETURNING_LARGE, 64, ZRTT_LANE_RETURNING, ZRTT_LANE_THIN);
+	check_up(large, 0, ZRTT_LANE_LARGE, 64, ZRTT_LANE_LARGE, ZRTT_LANE_THIN);
 }
 
 /* Small packets of flows that send less than one in an epoch go before thin, up to an eighth of what
@@ -606,6 +656,7 @@ int main(void)
 		cmocka_unit_test(what_a_flow_sends_in_thin_is_left_to_it),
 		cmocka_unit_test(acks_that_are_hit_are_a_transfer),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
+		cmocka_unit_test(large_lane_has_a_lead_of_its_own),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
 		cmocka_unit_test(who_seldom_sends_goes_first),
 		cmocka_unit_test(who_goes_first_is_not_held_back),
