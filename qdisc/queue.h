@@ -190,19 +190,25 @@ static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 	return zrtt_older_of(sch, ZRTT_LANE_SELDOM, lane);
 }
 
-/* Of the large lane and bulk, the one that is served next. */
+/* Of the large lane and bulk, the one whose head came first. */
+static enum zrtt_lane zrtt_older_behind(struct Qdisc *sch)
+{
+	return zrtt_older_of(sch, ZRTT_LANE_LARGE,
+			     zrtt_older_of(sch, zrtt_large_lane(sch), ZRTT_LANE_BULK));
+}
+
+/* Of these, the one that is served next. */
 static enum zrtt_lane zrtt_large_or_bulk(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
 	enum zrtt_lane large = zrtt_large_lane(sch);
 
 	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.large_ahead)))
-		return zrtt_older_of(sch, ZRTT_LANE_LARGE,
-				     zrtt_older_of(sch, large, ZRTT_LANE_BULK));
+		return zrtt_older_behind(sch);
 	return zrtt_head(sch, large) ? large : ZRTT_LANE_BULK;
 }
 
-/* The same with sparse. */
+/* The same with sparse. If that had more than its part, bulk is not to wait for the large lane, too. */
 static noinline enum zrtt_lane zrtt_sparse_or_other(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -210,7 +216,7 @@ static noinline enum zrtt_lane zrtt_sparse_or_other(struct Qdisc *sch)
 	if (!zrtt_head(sch, ZRTT_LANE_SPARSE))
 		return zrtt_large_or_bulk(sch);
 	if (unlikely(zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead)))
-		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, zrtt_large_or_bulk(sch));
+		return zrtt_older_of(sch, ZRTT_LANE_SPARSE, zrtt_older_behind(sch));
 	return ZRTT_LANE_SPARSE;
 }
 

@@ -295,12 +295,17 @@ static enum zrtt_lane older_lane(struct queue *q)
 	return older_of(q, ZRTT_LANE_SELDOM, lane);
 }
 
+static enum zrtt_lane older_behind(struct queue *q)
+{
+	return older_of(q, ZRTT_LANE_LARGE, older_of(q, large_lane(q), ZRTT_LANE_BULK));
+}
+
 static enum zrtt_lane large_or_bulk(struct queue *q)
 {
 	enum zrtt_lane large = large_lane(q);
 
 	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.large_ahead))
-		return older_of(q, ZRTT_LANE_LARGE, older_of(q, large, ZRTT_LANE_BULK));
+		return older_behind(q);
 	return head_of(q, large) ? large : ZRTT_LANE_BULK;
 }
 
@@ -309,7 +314,7 @@ static enum zrtt_lane sparse_or_other(struct queue *q)
 	if (!head_of(q, ZRTT_LANE_SPARSE))
 		return large_or_bulk(q);
 	if (zrtt_lanes_led(&q->vars.lanes, q->vars.lanes.ahead))
-		return older_of(q, ZRTT_LANE_SPARSE, large_or_bulk(q));
+		return older_of(q, ZRTT_LANE_SPARSE, older_behind(q));
 	return ZRTT_LANE_SPARSE;
 }
 
