@@ -208,7 +208,9 @@ static enum zrtt_lane zrtt_large_or_bulk(struct Qdisc *sch)
 	return zrtt_head(sch, large) ? large : ZRTT_LANE_BULK;
 }
 
-/* The same with sparse. If that had more than its part, bulk is not to wait for the large lane, too. */
+/* The same with sparse. If that had more than its part, bulk is not to wait for the large lane,
+ * too.
+ */
 static noinline enum zrtt_lane zrtt_sparse_or_other(struct Qdisc *sch)
 {
 	const struct zrtt_sched_data *q = qdisc_priv(sch);

@@ -43,12 +43,13 @@
 
 /* Where the due share is large, marks are too few to hold a flow at it, and a sender that backs
  * off when its RTT grows (Vegas, BBR on a short path) has little of it in the queue of bulk. So
- * the flow is sparse up to the whole share while it is hit, too, and returns from bulk as soon
- * as it sends less. From half of the share on it has the large lane: several of them are ahead of
- * bulk by all that they may, and short flows waited for them in sparse. With smaller shares that costs delay, and Reno flows of long RTTs are late.
- * With the low-latency lane none is large: that lane goes before sparse, where a flow that is
- * not marked would have what it leaves. Nor is any where P_b is above an eighth: marks are not
- * few there, and a flood that is alone has a due share of all, which it must not send unmarked.
+ * the flow is sparse up to the whole share while it is hit, too, and returns from bulk as soon as
+ * it sends less. From half of the share on it has the large lane: several of them are ahead of
+ * bulk by all that they may, and short flows waited for them in sparse. With smaller shares that
+ * costs delay, and Reno flows of long RTTs are late. With the low-latency lane none is large: that
+ * lane goes before sparse, where a flow that is not marked would have what it leaves. Nor is any
+ * where P_b is above an eighth: marks are not few there, and a flood that is alone has a due share
+ * of all, which it must not send unmarked.
  */
 #define ZRTT_LANE_LARGE_P	(ZRTT_P_ONE / 8)
 
