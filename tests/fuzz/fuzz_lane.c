@@ -229,6 +229,21 @@ static void arrive(struct queue *q, u32 flow, u32 bytes, u8 ecn, enum fate fate)
 	zrtt_lane_join(t, f, lane);
 }
 
+/* The flow sent half of a large due share lately, which takes more packets than an input has. */
+static void speed_up(struct queue *q, u32 flow)
+{
+	struct zrtt_table *t = &q->vars.table;
+	struct zrtt_flow *f = zrtt_flow_lookup(t, tag_of(flow));
+
+	if (!f)
+		return;
+	if (f->live)
+		zrtt_flow_discount(t, f);
+	f->rate = ZRTT_LARGE_DUE / 2;
+	if (f->live)
+		zrtt_flow_count(t, f, f->counts ? zrtt_log2(f->rate) : 0, 1);
+}
+
 /* Some packets of a flow, or one of each of several; their sequence numbers go on, jump as
  * those of another connection or a spoofed packet, or jump and go back.
  */
@@ -240,6 +255,8 @@ static void send(struct queue *q, struct draw *d)
 	u8 ecn = draw_index(d, 4);
 	u32 i;
 
+	if (what & 64)
+		speed_up(q, flow);
 	if (what & 8)
 		q->seq_high[flow] = (u16)draw_bytes(d, 1) * 0x101;
 	for (i = 0; i < packets; i++)
@@ -542,6 +559,7 @@ static void reset(struct queue *q)
 		q->vars.table.lanes[i].out = q->vars.table.lanes[i].in;
 	}
 	q->overtaken = 0;
+	q->seldom = 0;
 	q->ahead = 0;
 	zrtt_vars_reset(&q->vars);
 	zrtt_tick(&q->params, &q->vars, 0, 0, q->now_ns);
