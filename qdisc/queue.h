@@ -172,29 +172,27 @@ static enum zrtt_lane zrtt_large_lane(struct Qdisc *sch)
 							       ZRTT_LANE_LARGE;
 }
 
+/* Of the large lane and bulk, the one whose head came first. What returns may be newer than what is
+ * in the lane of its kind.
+ */
+static enum zrtt_lane zrtt_older_behind(struct Qdisc *sch)
+{
+	return zrtt_older_of(sch, ZRTT_LANE_LARGE,
+			     zrtt_older_of(sch, zrtt_large_lane(sch), ZRTT_LANE_BULK));
+}
+
 /* The lane whose head came first, of those whose head may leave. There is one: a packet
  * waits for one that came before it.
  */
 static noinline enum zrtt_lane zrtt_older_lane(struct Qdisc *sch)
 {
-	enum zrtt_lane lane = zrtt_older_of(sch, ZRTT_LANE_LARGE, ZRTT_LANE_BULK);
+	enum zrtt_lane lane = zrtt_older_behind(sch);
 
 	lane = zrtt_older_of(sch, ZRTT_LANE_SPARSE, lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_L4S, lane);
+	lane = zrtt_older_of(sch, zrtt_thin_lane(sch), lane);
 	lane = zrtt_older_of(sch, ZRTT_LANE_THIN, lane);
-	/* what returns may be newer than what is in the lane of its kind */
-	if (zrtt_returned(sch, ZRTT_LANE_RETURNING_LARGE))
-		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING_LARGE, lane);
-	if (zrtt_returned(sch, ZRTT_LANE_RETURNING))
-		lane = zrtt_older_of(sch, ZRTT_LANE_RETURNING, lane);
 	return zrtt_older_of(sch, ZRTT_LANE_SELDOM, lane);
-}
-
-/* Of the large lane and bulk, the one whose head came first. */
-static enum zrtt_lane zrtt_older_behind(struct Qdisc *sch)
-{
-	return zrtt_older_of(sch, ZRTT_LANE_LARGE,
-			     zrtt_older_of(sch, zrtt_large_lane(sch), ZRTT_LANE_BULK));
 }
 
 /* Of these, the one that is served next. */

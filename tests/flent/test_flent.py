@@ -152,8 +152,8 @@ def test_rates_of_a_line_beyond_the_router_are_found() -> None:
     assert float(none["ICMP mean"]) > 200
     # most of it before the rates are known
     assert float(auto["ICMP mean"]) < 80
-    assert float(auto["down"]) > 0.8 * 20
-    assert float(auto["up"]) > 0.6 * 5
+    assert float(auto["down"]) > 0.8 * 20, rows
+    assert float(auto["up"]) > 0.6 * 5, rows
 
 
 @pytest.mark.parametrize("batch", ["rrul", "rrul_be", "voip", "rtt_fair"])

@@ -298,23 +298,20 @@ static enum zrtt_lane large_lane(struct queue *q)
 							ZRTT_LANE_LARGE;
 }
 
-static enum zrtt_lane older_lane(struct queue *q)
-{
-	enum zrtt_lane lane = older_of(q, ZRTT_LANE_LARGE, ZRTT_LANE_BULK);
-
-	lane = older_of(q, ZRTT_LANE_SPARSE, lane);
-	lane = older_of(q, ZRTT_LANE_L4S, lane);
-	lane = older_of(q, ZRTT_LANE_THIN, lane);
-	if (returned(q, ZRTT_LANE_RETURNING_LARGE))
-		lane = older_of(q, ZRTT_LANE_RETURNING_LARGE, lane);
-	if (returned(q, ZRTT_LANE_RETURNING))
-		lane = older_of(q, ZRTT_LANE_RETURNING, lane);
-	return older_of(q, ZRTT_LANE_SELDOM, lane);
-}
-
 static enum zrtt_lane older_behind(struct queue *q)
 {
 	return older_of(q, ZRTT_LANE_LARGE, older_of(q, large_lane(q), ZRTT_LANE_BULK));
+}
+
+static enum zrtt_lane older_lane(struct queue *q)
+{
+	enum zrtt_lane lane = older_behind(q);
+
+	lane = older_of(q, ZRTT_LANE_SPARSE, lane);
+	lane = older_of(q, ZRTT_LANE_L4S, lane);
+	lane = older_of(q, thin_lane(q), lane);
+	lane = older_of(q, ZRTT_LANE_THIN, lane);
+	return older_of(q, ZRTT_LANE_SELDOM, lane);
 }
 
 static enum zrtt_lane large_or_bulk(struct queue *q)
