@@ -484,7 +484,7 @@ static u32 charged(u32 due, u32 rate, u32 p_q30, u32 epochs)
 
 static void far_above_a_large_due_share_a_mark_comes_soon(void **state)
 {
-	const u32 due = ZRTT_LARGE_DUE, much = due / 100 * 151;
+	const u32 due = ZRTT_LARGE_DUE, much = due / 100 * 131;
 	struct zrtt_law law = { .due = due, .log_due = zrtt_log2(due), .p_q30 = 1 };
 	struct zrtt_flow f;
 	u32 i;
@@ -496,7 +496,7 @@ static void far_above_a_large_due_share_a_mark_comes_soon(void **state)
 	/* not without a queue, nor of a smaller share, nor nearer to it */
 	assert_int_equal(charged(due, much, 0, 1), 0);
 	assert_int_equal(charged(due - 1, much, 1, 1), 0);
-	assert_int_equal(charged(due, due / 100 * 149, 1, 1), 0);
+	assert_int_equal(charged(due, due / 100 * 129, 1, 1), 0);
 	/* who does not count, or is an L4S flow, has none */
 	f = mature_flow(much);
 	f.counts = 0;
