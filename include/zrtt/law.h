@@ -63,8 +63,8 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
 
 /* By P_i alone a flow that starts with twice a large due share may keep it for half a minute. So
- * one that has 1.3 times that or more has a mark in 16 epochs, 2 s, beside those of P_i: with more
- * of them others would come before its rate, a mean over 1.6 s, shows an answer.
+ * one that has 1.3 times the share or more has a mark in 16 epochs, 2 s, beside those of P_i: with
+ * more of them others would come before its rate, a mean over 1.6 s, shows an answer.
  */
 #define ZRTT_EXCESS_LOG		24806			/* log2 of 1.3, Q16 */
 #define ZRTT_EXCESS_CREDIT	(ZRTT_P_ONE / 16)
