@@ -154,6 +154,8 @@ struct zrtt_sums {
 #define ZRTT_LAST_MASK		0x7fff
 #define ZRTT_LAST_BULK		0x8000
 
+#define ZRTT_SPOOFED		0x2aaaaaaaU	/* changes the tag of spoofed packets */
+
 /* How many packets joined the lane of @f's last one, after that one. */
 static inline u32 zrtt_flow_behind(const struct zrtt_table *t, const struct zrtt_flow *f)
 {
@@ -173,20 +175,6 @@ static inline void zrtt_lane_lose(struct zrtt_table *t, u32 lane)
 {
 	t->lanes[lane].lost = t->lanes[lane].in;
 	t->lost = true;
-}
-
-/* @f is about to lose its slot. If packets of it are queued, it is a new flow when it comes
- * back, and must not overtake them.
- */
-static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
-{
-	if (!f->tag)
-		return;
-	if (zrtt_flow_queued(t, f))
-		zrtt_lane_lose(t, f->lane);
-	/* what was spoofed in its name is there */
-	if (f->last & ZRTT_LAST_BULK)
-		zrtt_lane_lose(t, ZRTT_LANE_BULK);
 }
 
 /* Are packets queued of a flow that lost its slot? */
@@ -453,6 +441,36 @@ static __always_inline struct zrtt_flow *zrtt_flow_known(const struct zrtt_table
 	return f->tag == tag ? f : zrtt_flow_find(t, tag);
 }
 
+/* The slot of a flow that is known, in either table, or NULL. */
+static inline struct zrtt_flow *zrtt_flow_lookup(const struct zrtt_table *t, u32 tag)
+{
+	struct zrtt_flow *f = zrtt_flow_find(t, tag);
+
+	return f || likely(!t->from) ? f : zrtt_flow_find(t->from, tag);
+}
+
+/* Are packets queued that were spoofed in the name of the flow @tag? They are in bulk. */
+static inline bool zrtt_spoofed_queued(const struct zrtt_table *t, u32 tag)
+{
+	const struct zrtt_flow *spoofed = zrtt_flow_lookup(t, tag ^ ZRTT_SPOOFED);
+
+	return spoofed && zrtt_flow_queued(t, spoofed);
+}
+
+/* @f is about to lose its slot. If packets of it are queued, it is a new flow when it comes
+ * back, and must not overtake them.
+ */
+static inline void zrtt_flow_lose(struct zrtt_table *t, const struct zrtt_flow *f)
+{
+	if (!f->tag)
+		return;
+	if (zrtt_flow_queued(t, f))
+		zrtt_lane_lose(t, f->lane);
+	/* whoever comes next would pay for what has left */
+	if ((f->last & ZRTT_LAST_BULK) && zrtt_spoofed_queued(t, f->tag))
+		zrtt_lane_lose(t, ZRTT_LANE_BULK);
+}
+
 /* A slot of @tag's bucket that was never used, else that of a flow that is not live, or
  * NULL; of these rather one that has no packets queued, so that few are lost.
  */
@@ -589,14 +607,6 @@ zrtt_flow_get(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 	struct zrtt_flow *f = zrtt_flow_known(t, tag);
 
 	return f ? f : zrtt_flow_take(t, tag, epoch, rnd);
-}
-
-/* The slot of a flow that is known, in either table, or NULL. */
-static inline struct zrtt_flow *zrtt_flow_lookup(const struct zrtt_table *t, u32 tag)
-{
-	struct zrtt_flow *f = zrtt_flow_find(t, tag);
-
-	return f || likely(!t->from) ? f : zrtt_flow_find(t->from, tag);
 }
 
 /**

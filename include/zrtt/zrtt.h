@@ -55,8 +55,6 @@ enum zrtt_fair {
 #define ZRTT_PERCENT(n, d) \
 	((u32)(((u64)ZRTT_P_ONE * (n) + 50 * (d)) / (100 * (d))))
 
-#define ZRTT_SPOOFED		0x2aaaaaaaU	/* changes the tag of spoofed packets */
-
 /* Packets that are queued unless the user says how many. BLUE learns from what does not
  * fit in; the others have zrtt_ctl_limit(), which follows the link, below this one.
  */

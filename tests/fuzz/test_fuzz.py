@@ -184,7 +184,7 @@ BUGS = [
     Bug("leaves sparse a tenth beside the lane", "lane", "sparse ? 1 :", "sparse ? 9 :", "l4s"),
     Bug("gives the lane to who lost it", "lane", "l4s &= params->l4s && !f->barred;", "l4s &= params->l4s;", "zrtt"),
     Bug("forgets whose slot is taken", "lane", "\tzrtt_flow_lose(t, f);\n\tzrtt_flow_begin", "\tzrtt_flow_begin", "table"),
-    Bug("forgets what was spoofed in its name", "lane", "if (f->last & ZRTT_LAST_BULK)", "if (0)", "table"),
+    Bug("forgets what was spoofed in its name", "lane", "if ((f->last & ZRTT_LAST_BULK) && zrtt_spoofed_queued(t, f->tag))", "if (0)", "table"),
     Bug("forgets it while flows are moved", "lane", "\tzrtt_flow_lose(t, copy);\n\tzrtt_flow_copy(t, copy, f);\n\tf->live = 0;", "\tzrtt_flow_copy(t, copy, f);\n\tf->live = 0;", "table"),
     Bug("forgets it at a resize", "lane", "t->left = from->mask + 1;\n\tzrtt_lanes_lose(t);", "t->left = from->mask + 1;", "table"),
     Bug("lets who was lost go first", "lane", "t->lost = zrtt_table_lost(t);", "t->lost = 0 * zrtt_table_lost(t);", "table"),

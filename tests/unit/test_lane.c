@@ -617,7 +617,7 @@ static void flows_are_lost_at_a_resize(void **state)
 }
 
 /* A packet that may be the flow's joins bulk, and the flow's next one behind it, also if the
- * flow loses its slot meanwhile.
+ * flow loses its slot meanwhile. Once it has left, no one waits for it.
  */
 static void spoofed_packets_stay_in_order(void **state)
 {
@@ -637,6 +637,11 @@ static void spoofed_packets_stay_in_order(void **state)
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_RETURNING);
 	leave(&t, ZRTT_LANE_BULK, 2);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
+	assert_false(zrtt_table_lost(&t));
+	zrtt_lane_join(&t, zrtt_flow_spoofed(&t, f, 7, START, 0), ZRTT_LANE_BULK);
+	leave(&t, ZRTT_LANE_BULK, 1);
+	zrtt_lane_join(&t, live_flow(&t, 8), ZRTT_LANE_BULK);
+	zrtt_flow_lose(&t, f);
 	assert_false(zrtt_table_lost(&t));
 	free(t.slots);
 }
