@@ -149,7 +149,7 @@ static bool zrtt_settle_head(struct Qdisc *sch)
 	/* a parent may count on the last one, and its flow goes on owing */
 	if (!marked && !zrtt_many_queued(sch))
 		return false;
-	zrtt_settle(flow, zrtt_random(q));
+	zrtt_settle(flow, qdisc_pkt_len(skb), zrtt_random(q));
 	if (marked)
 		return false;
 	zrtt_dropped_leaving(&q->vars, flow, qdisc_pkt_len(skb));

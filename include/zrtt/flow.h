@@ -363,6 +363,24 @@ static inline void zrtt_flow_was_hit(struct zrtt_flow *f)
 		f->hit_at = zrtt_rate_octaves(f->rate);
 }
 
+/* TCP sends so few bytes as an ACK. */
+#define ZRTT_ACK_BYTES		128
+#define ZRTT_HIT_AT_ACK		15	/* no rate has so many octaves, by two */
+
+/* The same of a packet of @bytes. No sender learns that an ACK was lost: that does not hold it back. */
+static inline void zrtt_flow_packet_hit(struct zrtt_flow *f, u32 bytes)
+{
+	bool before = f->hit;
+
+	if (bytes >= ZRTT_ACK_BYTES || f->l4s || !zrtt_flow_is_tcp(f)) {
+		zrtt_flow_was_hit(f);
+		return;
+	}
+	f->hit = 1;
+	if (!before)
+		f->hit_at = ZRTT_HIT_AT_ACK;
+}
+
 /* Is @f held back? Who sends less than a quarter to a sixteenth of what he did since his last hit has
  * little to send. In the low-latency lane one that grows is marked now and then, too, by a
  * queue that others made. A look says nothing in its first second.

@@ -750,7 +750,6 @@ zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
 		chance_q30 = ZRTT_P_ONE;
 	if (!zrtt_is_hit(f, chance_q30, params->tuned, rnd))
 		return ZRTT_PASS;
-	zrtt_flow_was_hit(f);
 	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 

@@ -959,6 +959,13 @@ static inline void zrtt_answer_quic(const struct zrtt_params *params, struct zrt
 		zrtt_refresh(params, vars, f, epoch);
 }
 
+/* The length of a packet, whatever it counts as. */
+static inline u32 zrtt_arrival_length(const struct zrtt_vars *vars, const struct zrtt_arrival *pkt)
+{
+	return vars->table.members ? (u32)((u64)pkt->bytes * pkt->weight_q8 / ZRTT_WEIGHT_ONE) :
+				     pkt->bytes;
+}
+
 /* The verdict by P_i; @ceil is zrtt_flow_ceil(). */
 static __always_inline enum zrtt_verdict
 zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
@@ -971,6 +978,8 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt
 	/* P_c is no part of what is the mean weight by P_b */
 	zrtt_count_weight(&vars->law, p_q30, marks && !(ceil && ceil->held));
 	verdict = zrtt_verdict(&params->law, f, p_q30, marks, pkt->segs, pkt->ecn, rnd);
+	if (unlikely(verdict != ZRTT_PASS))
+		zrtt_flow_packet_hit(f, zrtt_arrival_length(vars, pkt));
 	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
 }
 
@@ -1086,12 +1095,13 @@ zrtt_member_dropped(struct zrtt_vars *vars, struct zrtt_flow *f, u32 len)
 /**
  * zrtt_settle() - a packet that leaves is hit for those counted by zrtt_owes_later()
  * @f: its flow, for which zrtt_flow_owes()
+ * @bytes: its length
  * @rnd: random number
  */
-static inline void zrtt_settle(struct zrtt_flow *f, u32 rnd)
+static inline void zrtt_settle(struct zrtt_flow *f, u32 bytes, u32 rnd)
 {
 	zrtt_flow_hit(f, rnd);
-	zrtt_flow_was_hit(f);
+	zrtt_flow_packet_hit(f, bytes);
 }
 
 /**

@@ -273,7 +273,7 @@ static bool check_later(struct queue *q, struct zrtt_flow *f, const struct zrtt_
 		return true;
 	owed = zrtt_flow_owes(f);
 	if (owed)
-		zrtt_settle(f, rnd);
+		zrtt_settle(f, pkt->bytes, rnd);
 	expect(!owed || f->hit, "a hit is not remembered");
 	if (owed && pkt->bytes & 4)
 		zrtt_dropped_leaving(&q->vars, f, pkt->bytes);

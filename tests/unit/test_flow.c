@@ -634,6 +634,28 @@ static void who_has_little_after_a_silence_does_not_count(void **state)
 	free(t.slots);
 }
 
+/* Hit by a packet of @bytes, of TCP or not: does that hold the flow back, which has little? */
+static bool is_held_by(u32 bytes, bool tcp, bool before)
+{
+	struct zrtt_flow f = { .seq = tcp, .rate = 5000 };
+
+	if (before)
+		zrtt_flow_was_hit(&f);
+	zrtt_flow_packet_hit(&f, bytes);
+	assert_true(f.hit);
+	return zrtt_flow_held(&f);
+}
+
+static void lost_ack_holds_nobody_back(void **state)
+{
+	(void)state;
+	assert_false(is_held_by(ZRTT_ACK_BYTES - 1, true, false));
+	assert_true(is_held_by(ZRTT_ACK_BYTES, true, false));
+	assert_true(is_held_by(66, false, false));
+	/* one that was hit by data stays so */
+	assert_true(is_held_by(66, true, true));
+}
+
 /* The rate follows a burst that is hit by an epoch. */
 static void burst_is_what_its_hit_is_of(void **state)
 {
@@ -1263,6 +1285,7 @@ int main(void)
 		cmocka_unit_test(short_flow_that_lost_its_first_packet_does_not_count),
 		cmocka_unit_test(who_has_little_to_send_does_not_count),
 		cmocka_unit_test(who_has_little_after_a_silence_does_not_count),
+		cmocka_unit_test(lost_ack_holds_nobody_back),
 		cmocka_unit_test(burst_is_what_its_hit_is_of),
 		cmocka_unit_test(change_of_lane_keeps_who_counts),
 		cmocka_unit_test(thin_flow_is_taken_out_of_the_sums),

@@ -458,36 +458,6 @@ static void only_ect_below_mark_max_is_marked(void **state)
 	}
 }
 
-/* Whoever is marked or dropped is held back, and whoever passes is not for it. */
-static void verdict_is_remembered_as_a_hit(void **state)
-{
-	struct zrtt_law_params params = { .mark_max_q30 = Q30(0.5) };
-	const double ps[] = { 0.01, 0.4, 0.6, 3 };
-	u32 tuned, i, j, hits = 0;
-	u64 seed = 27;
-
-	(void)state;
-	for (tuned = 0; tuned < 2; tuned++) {
-		struct zrtt_flow f = { .threshold_q30 = ZRTT_P_ONE };
-
-		params.tuned = tuned;
-		for (i = 0; i < 10000; i++) {
-			u64 p_q30 = (u64)(ps[i % ARRAY_LEN(ps)] * ZRTT_P_ONE);
-			enum zrtt_verdict v;
-
-			for (j = 0; j < 2; j++) {
-				f.hit = j;
-				v = zrtt_verdict(&params, &f, p_q30,
-						 zrtt_marks(&params, p_q30), 1, i & 8,
-						 (u32)unit_random(&seed));
-				assert_int_equal(f.hit, j || v != ZRTT_PASS);
-				hits += v != ZRTT_PASS;
-			}
-		}
-	}
-	assert_in_range(hits, 10000, 30000);
-}
-
 /* Credit does not pile up while P_i is high, to be spent when it is low. */
 static void past_hits_are_not_owed(void **state)
 {
@@ -542,7 +512,6 @@ int main(void)
 		cmocka_unit_test(ends_of_the_range_are_certain),
 		cmocka_unit_test(every_segment_has_its_chance),
 		cmocka_unit_test(only_ect_below_mark_max_is_marked),
-		cmocka_unit_test(verdict_is_remembered_as_a_hit),
 		cmocka_unit_test(past_hits_are_not_owed),
 		cmocka_unit_test(largest_chance_does_not_wrap),
 	};

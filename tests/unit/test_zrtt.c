@@ -715,6 +715,37 @@ static void dropped_bytes_are_no_part_of_the_rate(void **state)
 	assert_int_equal(counted_bytes(ZRTT_MODE_ZRTT, ZRTT_P_ONE, true, true, ZRTT_DROP), 0);
 }
 
+/* Whoever is marked or dropped is held back, but not by an ACK, and whoever passes is not for it. */
+static void verdict_is_remembered_as_a_hit(void **state)
+{
+	const struct zrtt_arrival data = { .tag = 7, .bytes = 1000, .segs = 1, .seq_high = 5 };
+	const struct zrtt_arrival ack = { .tag = 7, .bytes = 66, .segs = 1, .seq_high = 5 };
+	u32 mode, i, hits = 0;
+	u64 seed = 27;
+
+	(void)state;
+	for (mode = 0; mode < ZRTT_MODES; mode++) {
+		struct queue *q = new_queue(mode, 64);
+		struct zrtt_flow *f = arrive(q, &data, S);
+
+		for (i = 0; i < 4000; i++) {
+			const struct zrtt_arrival *pkt = i & 1 ? &data : &ack;
+			enum zrtt_verdict v;
+
+			f = arrive(q, pkt, S);
+			zrtt_ctl_set(&q->vars.ctl, i & 2 ? ZRTT_P_ONE / 2 : ZRTT_P_ONE / 64);
+			f->hit = i >> 2 & 1;
+			f->hit_at = 0;
+			v = zrtt_mark_or_drop(&q->params, &q->vars, f, pkt, (u32)unit_random(&seed), S);
+			assert_int_equal(f->hit, (i >> 2 & 1) || v != ZRTT_PASS);
+			assert_int_equal(zrtt_flow_held(f), f->hit && ((i & 1) || (i >> 2 & 1)));
+			hits += v != ZRTT_PASS;
+		}
+		free_queue(q);
+	}
+	assert_in_range(hits, 500 * ZRTT_MODES, 2000 * ZRTT_MODES);
+}
+
 /* Packets of 1000 bytes at a P_b of @p_q30, hit as they leave if at all: how many are, of 6400. */
 static u32 hit_leaving(struct queue *q, u32 p_q30, u32 segs, bool *later)
 {
@@ -731,7 +762,7 @@ static u32 hit_leaving(struct queue *q, u32 p_q30, u32 segs, bool *later)
 			return 0;
 		if (!zrtt_flow_owes(f))
 			continue;
-		zrtt_settle(f, (u32)unit_random(&seed));
+		zrtt_settle(f, pkt.bytes, (u32)unit_random(&seed));
 		assert_true(f->hit);
 		zrtt_dropped_leaving(&q->vars, f, pkt.bytes);
 		hits++;
@@ -759,7 +790,7 @@ static void hits_are_had_by_packets_that_leave(void **state)
 	for (i = 0; i < 1000; i++)
 		assert_true(zrtt_owes_later(&q->params, &q->vars, f, &pkt, S));
 	for (i = 0; zrtt_flow_owes(f); i++)
-		zrtt_settle(f, 1U << 31);
+		zrtt_settle(f, pkt.bytes, 1U << 31);
 	assert_in_range(i, 2, 4);
 	/* nor is any counted that comes while the queue falls */
 	q->vars.ctl.falls = true;
@@ -826,10 +857,10 @@ static void hits_of_scalable_flows_are_counted(void **state)
 	struct zrtt_flow *f = arrive(q, &pkt, S);
 
 	(void)state;
-	zrtt_settle(f, 0);
+	zrtt_settle(f, pkt.bytes, 0);
 	assert_int_equal(f->marks, 0);
 	f->l4s = 1;
-	zrtt_settle(f, 0);
+	zrtt_settle(f, pkt.bytes, 0);
 	assert_int_equal(f->marks, 1);
 	free_queue(q);
 }
@@ -1222,6 +1253,7 @@ int main(void)
 		cmocka_unit_test(hits_are_had_by_packets_that_leave),
 		cmocka_unit_test(what_is_dropped_or_capped_is_judged_as_it_comes),
 		cmocka_unit_test(only_pi2_foresees),
+		cmocka_unit_test(verdict_is_remembered_as_a_hit),
 		cmocka_unit_test(hits_of_scalable_flows_are_counted),
 		cmocka_unit_test(host_of_single_packets_has_a_rate),
 		cmocka_unit_test(weights_of_what_is_dropped_leaving),
