@@ -453,7 +453,7 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, const struct zrt
 static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
 					     enum zrtt_lane lane)
 {
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_law law = { .log_due = zrtt_log_due(&q->vars, flow) };
 
 	if (lane < ZRTT_LANE_L4S)
@@ -461,6 +461,8 @@ static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrt
 	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
 	    zrtt_l4s_exceeds(&law, flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
+	if (sch->q.head && !zrtt_l4s_allows(&q->vars.l4s, flow, q->seen.pkt.bytes))
+		return lane;
 	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane,
 				zrtt_returned(sch, ZRTT_LANE_RETURNING));
 }

@@ -68,6 +68,11 @@
  */
 #define ZRTT_L4S_LATE_NS	5000000
 
+/* While bulk waits, flows that were not updated yet have an eighth of the link in the lane: they
+ * may be a flood that changes its ports, which no mark reaches.
+ */
+#define ZRTT_L4S_NEW_SHIFT	3
+
 /* While both wait, the lane has nine bytes for one of bulk (RFC 9332 sec. 2.5.1), and one for one
  * of sparse: with nine, a flow of 3 ms whose least window is more than its due held one of Vegas,
  * which sends less the longer it waits, at a seventh of the rate.
@@ -84,6 +89,7 @@
  * @p_avg_q30: mean of max(native, 2 p') over the packets that left
  * @credit: bytes that sparse and bulk are owed by weighted round robin; they are served while
  *	above 0
+ * @new_bytes: what joined it of new flows in this epoch, while bulk waited
  * @barred: flows that lost the lane
  */
 struct zrtt_l4s {
@@ -92,6 +98,7 @@ struct zrtt_l4s {
 	u32 slope_q30;
 	u32 p_avg_q30;
 	s32 credit;
+	u32 new_bytes;
 	u64 barred;
 };
 
@@ -115,6 +122,7 @@ static inline void zrtt_l4s_end_epoch(struct zrtt_l4s *l, u64 sent)
 		width_us = ZRTT_L4S_WIDTH_US;
 	l->slope_q30 = ZRTT_P_ONE / width_us;
 	l->p_avg_q30 -= l->p_avg_q30 >> ZRTT_L4S_AVG_SHIFT;
+	l->new_bytes = 0;
 }
 
 /* The native probability of a packet that waited @sojourn_us, Q30. */
@@ -166,6 +174,17 @@ static inline bool zrtt_l4s_grows(const struct zrtt_flow *f, s32 log_due)
 	u32 rate = f->rate > f->bytes ? f->rate : f->bytes;
 
 	return !f->hit && zrtt_log2(rate) < log_due - ZRTT_L4S_GROWS_LOG;
+}
+
+/* May @bytes more of @f join the lane while bulk waits? */
+static inline bool zrtt_l4s_allows(struct zrtt_l4s *l, const struct zrtt_flow *f, u32 bytes)
+{
+	if (likely(f->live))
+		return true;
+	if (l->new_bytes > l->link >> ZRTT_L4S_NEW_SHIFT)
+		return false;
+	l->new_bytes += bytes;
+	return true;
 }
 
 /**

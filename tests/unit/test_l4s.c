@@ -524,6 +524,24 @@ static void who_returns_leaves_the_way_there(void **state)
 	check_lane(ZRTT_LANE_BULK, true, true, true, ZRTT_LANE_RETURNING);
 }
 
+/* While bulk waits, new flows together have an eighth of what the link sends, others what they have. */
+static void flood_of_new_flows_has_a_part_of_the_lane(void **state)
+{
+	const struct zrtt_flow live = { .l4s = 1, .live = 1 }, new = { .l4s = 1 };
+	struct zrtt_l4s l = { .new_bytes = 1 };
+	u32 epoch, bytes;
+
+	(void)state;
+	assert_false(zrtt_l4s_allows(&l, &new, 1500));
+	for (epoch = 0; epoch < 3; epoch++) {
+		zrtt_l4s_end_epoch(&l, 80 * 1500);
+		for (bytes = 0; zrtt_l4s_allows(&l, &new, 1500); bytes += 1500)
+			assert_true(zrtt_l4s_allows(&l, &live, 1500));
+		assert_int_equal(bytes, 11 * 1500);
+		assert_true(zrtt_l4s_allows(&l, &live, 1500));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -547,6 +565,7 @@ int main(void)
 		cmocka_unit_test(lane_comes_back_after_a_silence),
 		cmocka_unit_test(lane_waits_for_what_is_below),
 		cmocka_unit_test(who_returns_leaves_the_way_there),
+		cmocka_unit_test(flood_of_new_flows_has_a_part_of_the_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
