@@ -23,6 +23,7 @@ static_assert((int)ZRTT_ALPHA_FIXED == (int)TC_ZRTT_ALPHA_FIXED);
 static_assert((int)ZRTT_HINT_IGNORE == (int)TC_ZRTT_HINT_IGNORE);
 static_assert((int)ZRTT_ATM_PTM == (int)TC_ZRTT_ATM_PTM);
 static_assert((int)ZRTT_FAIR_MARK == (int)TC_ZRTT_FAIR_MARK);
+static_assert(ZRTT_FAIR_BITS == TC_ZRTT_FAIR_BITS_MAX);
 static_assert(ZRTT_WEIGHT_ONE == TC_ZRTT_WEIGHT_ONE);
 static_assert(ZRTT_DSCPS == TC_ZRTT_DSCPS);
 static_assert((int)ZRTT_LINE_AHEAD == (int)TC_ZRTT_AUTO_INGRESS);

@@ -146,8 +146,8 @@ static void zrtt_dissect_member(struct zrtt_sched_data *q, const struct sk_buff 
 	if (params->weighted)
 		zrtt_weigh(q, skb);
 	if (params->fair == ZRTT_FAIR_MARK)
-		pkt->hosts[0] = ZRTT_TAG |
-				(skb->mark & params->fair_mask) >> params->fair_shift;
+		pkt->hosts[0] = zrtt_hash_mark((skb->mark & params->fair_mask) >>
+					       params->fair_shift);
 }
 
 /* The hosts of its addresses; @flow: NULL if it is not known. A mark may change while the flow goes

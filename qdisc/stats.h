@@ -212,7 +212,7 @@ static void zrtt_class_read_host(const struct zrtt_sched_data *q, const struct z
 
 	host->known = true;
 	host->slot = m->slots[m->end];
-	host->mark = m->hosts[0] & ~ZRTT_TAG;
+	host->mark = zrtt_hash_unmark(m->hosts[0]);
 	host->end = q->params.fair == ZRTT_FAIR_DSTHOST ? TC_ZRTT_END_DESTINATION : m->end;
 	host->rate = zrtt_real_rate(h->rate, m->host_weight * ZRTT_WEIGHT_ONE);
 	host->due = zrtt_real_rate(zrtt_class_due(q), m->host_weight * ZRTT_WEIGHT_ONE);

@@ -14,6 +14,12 @@
 #define ZRTT_TAG		(1U << 31)	/* set in all tags: none is 0 */
 #define ZRTT_HASH_WORDS		10	/* two IPv6 addresses, ports, protocol */
 
+/* The field of the mark that says whose a packet is, and how it is folded. */
+#define ZRTT_FAIR_BITS		24
+#define ZRTT_FAIR_FOLD_1	4
+#define ZRTT_FAIR_FOLD_2	6
+#define ZRTT_FAIR_FOLD_3	9
+
 /**
  * struct zrtt_hash_key - secret of a queue, all of it random
  * @words: added to the words of the input
@@ -120,6 +126,40 @@ static inline u32 zrtt_hash_host(const struct zrtt_hash_key *key, u32 end, const
 		sum += zrtt_hash_pair(key->words + 2 + i, words[i],
 				      i + 1 < count ? words[i + 1] : 0);
 	return zrtt_hash_finish(key, sum);
+}
+
+/**
+ * zrtt_hash_mark() - a subscriber
+ * @field: of the mark, up to ZRTT_FAIR_BITS
+ *
+ * There is no key: the operator sets marks. They are numbers in a row, also at an upper bit where
+ * they are a VLAN or an octet: a table has room for as many as it has slots, or half as many there.
+ * Of as many hashes as slots, one in seven would find none.
+ *
+ * Return: its tag, never 0.
+ */
+static inline u32 zrtt_hash_mark(u32 field)
+{
+	field ^= field >> ZRTT_FAIR_FOLD_1;
+	field ^= field >> ZRTT_FAIR_FOLD_2;
+	field ^= field >> ZRTT_FAIR_FOLD_3;
+	return field | ZRTT_TAG;
+}
+
+static inline u32 zrtt_hash_unfold(u32 field, u32 shift)
+{
+	for (; shift < ZRTT_FAIR_BITS; shift *= 2)
+		field ^= field >> shift;
+	return field;
+}
+
+/* The field of the mark that has this tag. */
+static inline u32 zrtt_hash_unmark(u32 tag)
+{
+	u32 field = zrtt_hash_unfold(tag & ~ZRTT_TAG, ZRTT_FAIR_FOLD_3);
+
+	field = zrtt_hash_unfold(field, ZRTT_FAIR_FOLD_2);
+	return zrtt_hash_unfold(field, ZRTT_FAIR_FOLD_1);
 }
 
 #endif

@@ -188,6 +188,28 @@ static void host_whose_slot_was_taken_is_not_missed(void **state)
 	free_hosts(&hosts);
 }
 
+/* Marks are an octet, at its place in an address say. */
+static void subscribers_keep_their_slots(void **state)
+{
+	enum { SUBSCRIBERS = 250, HOSTS = 4096 };
+	struct zrtt_member m[SUBSCRIBERS] = {};
+	struct zrtt_hosts hosts = {};
+	u32 round, i;
+
+	(void)state;
+	zrtt_table_init(&hosts.table, calloc(HOSTS, sizeof(struct zrtt_flow)), HOSTS);
+	hosts.groups = calloc(HOSTS, sizeof(struct zrtt_group));
+	for (round = 0; round < 3; round++) {
+		for (i = 0; i < SUBSCRIBERS; i++)
+			assert_int_equal(meet(&hosts, &m[i], FLOW(i), zrtt_hash_mark(i << 16), 0), !round);
+		for (i = 0; i < SUBSCRIBERS; i++)
+			assert_true(zrtt_host_stands(&hosts, &m[i], 0));
+	}
+	assert_int_equal(hosts.table.unused, HOSTS - SUBSCRIBERS);
+	assert_int_equal(hosts.table.evicted, 0);
+	free_hosts(&hosts);
+}
+
 static void flow_belongs_to_the_end_with_more_flows(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
@@ -532,6 +554,7 @@ int main(void)
 		cmocka_unit_test(hosts_are_looked_up_once_per_update),
 		cmocka_unit_test(slot_of_another_flow_leaves_nothing_behind),
 		cmocka_unit_test(host_whose_slot_was_taken_is_not_missed),
+		cmocka_unit_test(subscribers_keep_their_slots),
 		cmocka_unit_test(flow_belongs_to_the_end_with_more_flows),
 		cmocka_unit_test(price_is_a_power_of_the_weight),
 		cmocka_unit_test(host_at_its_due_share_changes_nothing),

@@ -2,6 +2,7 @@
 /* hash.h: what tells flows apart, and how evenly they spread. */
 #include "packet_check.h"
 #include <zrtt/hash.h>
+#include <zrtt/table.h>
 
 #define SETS		2048
 
@@ -223,6 +224,66 @@ static void host_is_of_its_address_and_end(void **state)
 	}
 }
 
+static void mark_is_what_its_tag_says(void **state)
+{
+	u32 mark;
+
+	(void)state;
+	for (mark = 0; mark < 1U << ZRTT_FAIR_BITS; mark++) {
+		u32 tag = zrtt_hash_mark(mark);
+
+		assert_true(tag & ZRTT_TAG);
+		if (zrtt_hash_unmark(tag) != mark)
+			fail_msg("mark %x has tag %x", mark, tag);
+	}
+}
+
+/* How many of @marks numbers, each @step more than the one before, find no room in a table. */
+static u32 without_room(u32 marks, u32 step, u32 slots)
+{
+	static u32 buckets[(1 << 20) / ZRTT_WAYS];
+	u32 most = (1U << ZRTT_FAIR_BITS) / step, none = 0, i;
+
+	memset(buckets, 0, sizeof(buckets));
+	for (i = 0; i < marks && i < most; i++)
+		none += buckets[(zrtt_hash_mark(i * step) & (slots - 1)) / ZRTT_WAYS]++ >= ZRTT_WAYS;
+	return none;
+}
+
+static void table_has_room_for_as_many_marks_in_a_row_as_slots(void **state)
+{
+	u32 slots;
+
+	(void)state;
+	for (slots = ZRTT_WAYS; slots <= 1 << 20; slots *= 2)
+		assert_int_equal(without_room(slots, 1, slots), 0);
+}
+
+/* The numbers are in upper bits of the mark, as those of VLANs or an octet. */
+static void table_has_room_for_half_as_many_at_any_bit(void **state)
+{
+	u32 slots, bit;
+
+	(void)state;
+	for (slots = 256; slots <= 1 << 20; slots *= 2)
+		for (bit = 0; bit < ZRTT_FAIR_BITS; bit++)
+			assert_int_equal(without_room(slots / 2, 1U << bit, slots), 0);
+	assert_int_equal(without_room(4096, 0x40, 4096), 0);
+	assert_int_equal(without_room(4096, 0x100, 4096), 0);
+	assert_int_equal(without_room(4096, 0x1000, 4096), 0);
+}
+
+static void few_marks_of_other_steps_find_no_room(void **state)
+{
+	static const u32 steps[] = { 3, 5, 7, 10, 100, 1000, 0x101, 0x10001, 0x300, 0xff00 };
+	u32 slots, i;
+
+	(void)state;
+	for (slots = 1024; slots <= 1 << 18; slots *= 2)
+		for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+			assert_true(without_room(slots / 4, steps[i], slots) <= slots / 1024);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +293,10 @@ int main(void)
 		cmocka_unit_test(no_tag_is_zero),
 		cmocka_unit_test(networks_spread_over_the_table),
 		cmocka_unit_test(host_is_of_its_address_and_end),
+		cmocka_unit_test(mark_is_what_its_tag_says),
+		cmocka_unit_test(table_has_room_for_as_many_marks_in_a_row_as_slots),
+		cmocka_unit_test(table_has_room_for_half_as_many_at_any_bit),
+		cmocka_unit_test(few_marks_of_other_steps_find_no_room),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
