@@ -150,21 +150,54 @@ static inline void zrtt_part_begin(struct zrtt_hosts *hosts, struct zrtt_part *p
 	*part = (struct zrtt_part) {};
 }
 
+/* The slot for a host that has none: a spare one, of these the one seen longest ago, else that of
+ * a live host. Hosts that take a slot from each other with every packet never become live: those
+ * that had a packet in the last 2 s count as evicted, too.
+ */
+static inline struct zrtt_flow *zrtt_host_evict(struct zrtt_table *t, u32 tag, u32 epoch)
+{
+	struct zrtt_flow *bucket = zrtt_flow_bucket(t, tag);
+	struct zrtt_flow *f, *first = NULL;
+	u32 i;
+
+	for (i = 0; i < ZRTT_WAYS; i++) {
+		f = &bucket[(tag + i) % ZRTT_WAYS];
+		if (!f->tag) {
+			t->unused--;
+			return f;
+		}
+		if (!f->live && (!first || epoch - f->epoch > epoch - first->epoch))
+			first = f;
+	}
+	if (!first)
+		return zrtt_flow_evict(t, tag, epoch);
+	if (epoch - first->epoch <= ZRTT_LIVE_EPOCHS)
+		t->evicted++;
+	return first;
+}
+
 /* The slot of the host @tag, new or not; @slot is where it was. */
 static inline u32 zrtt_host_get(struct zrtt_hosts *hosts, u32 tag, u32 slot, u32 epoch,
 				u32 rnd)
 {
+	struct zrtt_table *t = &hosts->table;
 	struct zrtt_group *g;
+	struct zrtt_flow *h;
 
-	if (likely(hosts->table.slots[slot].tag == tag))
+	if (likely(t->slots[slot].tag == tag))
 		return slot;
-	slot = (u32)(zrtt_flow_get(&hosts->table, tag, epoch, rnd) - hosts->table.slots);
+	h = zrtt_flow_find(t, tag);
+	if (!h) {
+		h = zrtt_host_evict(t, tag, epoch);
+		zrtt_flow_replace(t, h, tag, epoch, rnd);
+	}
+	slot = (u32)(h - t->slots);
 	g = &hosts->groups[slot];
 	if (g->tag == tag)
 		return slot;
 	*g = (struct zrtt_group) { .tag = tag, .generation = g->generation + 1 };
-	if (hosts->table.of_hosts)
-		zrtt_part_begin(hosts, &hosts->table.parts[slot]);
+	if (t->of_hosts)
+		zrtt_part_begin(hosts, &t->parts[slot]);
 	return slot;
 }
 

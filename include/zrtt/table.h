@@ -85,7 +85,7 @@ struct zrtt_passage {
  * @due: the due share of the last tick, bytes per epoch, 0 = not known
  * @sum_rtt_us: sum of rtt_us over flows that have one
  * @rtt_avg_us: RTT_avg of the last tick, 0 = not known
- * @evicted: live flows that lost their slot to another
+ * @evicted: live flows that lost their slot to another; of hosts, all of the last 2 s
  * @lanes: packets by enum zrtt_lane
  * @lost: packets of flows that lost their slots may be queued
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
@@ -518,6 +518,15 @@ zrtt_flow_evict(struct zrtt_table *t, u32 tag, u32 epoch)
 	return f;
 }
 
+/* Another flow gets the slot of @f. */
+static inline void zrtt_flow_replace(struct zrtt_table *t, struct zrtt_flow *f, u32 tag, u32 epoch,
+				     u32 rnd)
+{
+	zrtt_flow_lose(t, f);
+	zrtt_flow_begin(f, tag, epoch, rnd);
+	zrtt_flow_begin_lane(t, f);
+}
+
 /**
  * zrtt_flow_add() - a slot for a new flow, taken over from another if need be
  * @t: table
@@ -536,9 +545,7 @@ zrtt_flow_add(struct zrtt_table *t, u32 tag, u32 epoch, u32 rnd)
 	/* while there are unused slots, new flows do not take them from each other */
 	if (f->live || t->unused || zrtt_flow_queued(t, f))
 		f = zrtt_flow_evict(t, tag, epoch);
-	zrtt_flow_lose(t, f);
-	zrtt_flow_begin(f, tag, epoch, rnd);
-	zrtt_flow_begin_lane(t, f);
+	zrtt_flow_replace(t, f, tag, epoch, rnd);
 	return f;
 }
 

@@ -188,6 +188,54 @@ static void host_whose_slot_was_taken_is_not_missed(void **state)
 	free_hosts(&hosts);
 }
 
+/* A host in bucket 0, not yet live, that has a packet at @epoch. */
+static u32 host_at(struct zrtt_hosts *hosts, u32 n, u32 epoch)
+{
+	return zrtt_host_get(hosts, ZRTT_TAG | n * SLOTS, n % SLOTS, epoch, 0);
+}
+
+/* It may be one that never becomes live, as others take its slot from it. */
+static void host_that_loses_its_slot_within_2s_is_counted(void **state)
+{
+	u32 later = START + ZRTT_LIVE_EPOCHS, i, slot;
+	struct zrtt_hosts hosts = new_hosts();
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		host_at(&hosts, i, i == 3 ? START : START + 1);
+	assert_int_equal(hosts.table.evicted, 0);
+	assert_int_equal(hosts.table.unused, SLOTS - ZRTT_WAYS);
+	/* the one seen longest ago */
+	slot = host_at(&hosts, 3, later);
+	assert_int_equal(host_at(&hosts, ZRTT_WAYS + 1, later), slot);
+	assert_int_equal(hosts.table.evicted, 1);
+	/* none of those that are left had a packet in the last 2 s */
+	host_at(&hosts, ZRTT_WAYS + 2, later + 2);
+	assert_int_equal(hosts.table.evicted, 1);
+	free_hosts(&hosts);
+}
+
+static void live_host_loses_its_slot_last(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	u32 i, slot = 0;
+
+	(void)state;
+	for (i = 1; i <= ZRTT_WAYS; i++) {
+		slot = host_at(&hosts, i, START + i);
+		if (i < ZRTT_WAYS)
+			zrtt_flow_update(&hosts.table, &hosts.table.slots[slot], START + i + 1);
+	}
+	/* though it was seen last */
+	assert_int_equal(host_at(&hosts, ZRTT_WAYS + 1, START + 10), slot);
+	zrtt_flow_update(&hosts.table, &hosts.table.slots[slot], START + 11);
+	assert_int_equal(hosts.table.live, ZRTT_WAYS);
+	host_at(&hosts, ZRTT_WAYS + 2, START + 11);
+	assert_int_equal(hosts.table.live, ZRTT_WAYS - 1);
+	assert_int_equal(hosts.table.evicted, 2);
+	free_hosts(&hosts);
+}
+
 /* Marks are an octet, at its place in an address say. */
 static void subscribers_keep_their_slots(void **state)
 {
@@ -554,6 +602,8 @@ int main(void)
 		cmocka_unit_test(hosts_are_looked_up_once_per_update),
 		cmocka_unit_test(slot_of_another_flow_leaves_nothing_behind),
 		cmocka_unit_test(host_whose_slot_was_taken_is_not_missed),
+		cmocka_unit_test(host_that_loses_its_slot_within_2s_is_counted),
+		cmocka_unit_test(live_host_loses_its_slot_last),
 		cmocka_unit_test(subscribers_keep_their_slots),
 		cmocka_unit_test(flow_belongs_to_the_end_with_more_flows),
 		cmocka_unit_test(price_is_a_power_of_the_weight),

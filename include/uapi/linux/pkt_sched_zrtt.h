@@ -283,7 +283,7 @@ struct tc_zrtt_xstats {
 	__u32 hosts;		/* hosts or subscribers seen in the last 2 s, 0 with fair flow */
 	__u32 hosts_held;	/* of these, those that are held back at the due share */
 	__u64 host_due;		/* due share of a host of weight 1, bytes per second */
-	__u64 hosts_evicted;	/* hosts that lost their slot to another */
+	__u64 hosts_evicted;	/* hosts of the last 2 s that lost their slot */
 	__u32 flows_quic;	/* live flows whose RTT comes from QUIC */
 	__u32 line_hosts;	/* hosts that told of the line of TCA_ZRTT_AUTO last */
 	__u64 line_rate;	/* its present rate, bytes per second; 0 = off */
