@@ -81,6 +81,35 @@ def test_down_fails_where_the_queue_stays(tmp_path: Path, shown: str, code: int)
     assert (done.returncode, done.stderr) == (code, "no\n" if code else "")
 
 
+def test_down_keeps_an_ifb_device_that_others_redirect_to(tmp_path: Path) -> None:
+    """By a filter of any pref: the kernel drops what is redirected to a device that is gone."""
+    log = tmp_path / "log"
+    log.touch()
+    redirected = "echo '(Egress Redirect to device ifb-eth0) stolen'"
+    program(tmp_path, "tc", f"case $* in *'filter show'*) {redirected} ;; esac")
+    program(tmp_path, "ip", f"case $* in *show*) echo ifb-eth0 ;; *) echo $* >>{log} ;; esac")
+    done = run(tmp_path, LINK, "down", "eth0")
+    assert (done.returncode, log.read_text()) == (0, "")
+    told = "zrtt-link: ifb-eth0 stays: a filter that is not zrtt-link's redirects to it\n"
+    assert done.stderr == told
+
+
+@pytest.mark.parametrize(
+    ("verb", "code", "told"), [("up", 1, "zrtt-link: ifb-eth0 is no ifb device\n"), ("down", 0, "")]
+)
+def test_device_that_is_no_ifb_is_left_alone(
+    tmp_path: Path, verb: str, code: int, told: str
+) -> None:
+    """As a bridge or a dummy that has the name of one."""
+    log = tmp_path / "log"
+    log.touch()
+    shown = "*'type ifb') ;; *show*) echo ifb-eth0 ;;"
+    program(tmp_path, "tc", f"case $* in *show* | 'filter del'*) ;; *) echo $* >>{log} ;; esac")
+    program(tmp_path, "ip", f"case $* in {shown} *) echo $* >>{log} ;; esac")
+    done = run(tmp_path, LINK, verb, "eth0", ZRTT_DOWNLINK="9mbit")
+    assert (done.returncode, done.stderr, log.read_text()) == (code, told, "")
+
+
 @pytest.mark.parametrize("mode", ["start", "stop"])
 def test_hook_that_is_left_behind_is_silent(tmp_path: Path, mode: str) -> None:
     """Of a package that was removed, not purged."""

@@ -244,6 +244,13 @@ def test_down_restores_the_link(with_files: Report) -> None:
     assert "ifb" not in with_files.part("link.down")
 
 
+def test_down_keeps_the_ifb_of_a_router_set_up_by_hand(with_files: Report) -> None:
+    told, ifb, pings = with_files.lines("link.by_hand")
+    assert told.startswith("zrtt-link: ifb-eth0 stays: ")
+    assert ifb.startswith("ifb-eth0 ")
+    assert pings.startswith("3 packets transmitted, 3 packets received")
+
+
 def test_bad_command_lines_of_link_are_refused(with_files: Report) -> None:
     refused = with_files.lines("link.refused")
     assert [line for line in refused if line.startswith("rc=")] == ["rc=2", "rc=2", "rc=1"]

@@ -40,3 +40,13 @@ tc -n r -j qdisc show dev eth0
 echo
 ip -n r -br link
 ip netns exec a ping -q -c 3 -i 0.2 10.9.0.1 | grep received
+
+# The recipe with htb makes the same ifb device, and its filter outlives zrtt-link's.
+part link.by_hand
+tc -n r qdisc del dev eth0 root
+tc -n r qdisc del dev eth0 clsact
+ip netns exec r sh -eu "$LAB/recipe-home-router"
+ip netns exec r sh -eu "$LAB/recipe-one-command"
+ip netns exec r zrtt-link down eth0 2>&1
+ip -n r -br link show type ifb
+ip netns exec a ping -q -c 3 -i 0.2 10.9.0.1 | grep received

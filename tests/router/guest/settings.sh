@@ -58,8 +58,9 @@ ip -n r link add ifb-eth0 type ifb
 tc -n r filter add dev eth0 ingress pref 9 matchall action mirred egress redirect dev ifb-eth0
 with zrtt-link up
 state others
-with zrtt-link down
+with zrtt-link down 2>/dev/null
 tc -n r filter del dev eth0 ingress
+ip -n r link del ifb-eth0
 
 for wrong in ZRTT_DOWNLINK=much ZRTT_OPTIONS=many ZRTT_UPLINK=more; do
 	part "settings.$wrong"
