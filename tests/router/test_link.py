@@ -110,6 +110,33 @@ def test_device_that_is_no_ifb_is_left_alone(
     assert (done.returncode, done.stderr, log.read_text()) == (code, told, "")
 
 
+@pytest.mark.skipif(not os.access("/run", os.W_OK), reason="who may not write there has no lock")
+@pytest.mark.parametrize("verb", ["up", "rate", "down"])
+def test_one_waits_for_another(tmp_path: Path, verb: str) -> None:
+    """Else one deletes the ifb device that the other has just redirected to."""
+    log = tmp_path / "log"
+    program(tmp_path, "flock", f"readlink /proc/$$/fd/$1 >>{log}")
+    program(tmp_path, "tc", f"echo tc >>{log}; echo '{ZRTT}'")
+    run(tmp_path, LINK, verb, "eth0")
+    assert log.read_text().startswith("/run/zrtt-link.lock\ntc\n")
+
+
+def test_ifb_device_that_another_redirects_to_stays(tmp_path: Path) -> None:
+    """Where the filter of one is there before that of the other, which has made the device."""
+    log = tmp_path / "log"
+    log.touch()
+    shown = "echo '(Egress Redirect to device ifb-eth0) stolen'"
+    program(
+        tmp_path, "tc",
+        f"case $* in *'filter show'*'pref 8111') ;; *'filter show'*) {shown} ;;\n"
+        "*'filter add'*) exit 2 ;; esac",
+    )  # fmt: skip
+    program(tmp_path, "ip", f"case $* in *show*) exit 1 ;; *) echo $* >>{log} ;; esac")
+    done = run(tmp_path, LINK, "up", "eth0", ZRTT_DOWNLINK="9mbit")
+    assert done.returncode == 2
+    assert log.read_text() == "link add ifb-eth0 type ifb\nlink set ifb-eth0 up\n"
+
+
 @pytest.mark.parametrize("mode", ["start", "stop"])
 def test_hook_that_is_left_behind_is_silent(tmp_path: Path, mode: str) -> None:
     """Of a package that was removed, not purged."""
