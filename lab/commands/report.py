@@ -66,6 +66,12 @@ def _rows(args: argparse.Namespace) -> list[Row]:
     return [row for path in args.files for row in table.load(path)]
 
 
+def _warn(args: argparse.Namespace, shown: list[Row]) -> None:
+    versions.warn(shown)
+    if len(args.files) > 1:  # that one table has later runs of the same is no surprise
+        versions.warn_of_hidden(shown)
+
+
 def _misses(args: argparse.Namespace) -> list[str] | None:
     """Targets missed, which are printed; None if none were to be checked."""
     if not args.check:
@@ -80,7 +86,7 @@ def _report_sweep(args: argparse.Namespace) -> int:
     rows_of_sweep = _rows(args)
     if not rows_of_sweep:
         raise report.ReportError(f"{', '.join(map(str, args.files))}: no runs in it")
-    versions.warn(rows_of_sweep)
+    _warn(args, rows_of_sweep)
     if args.metric:
         print(pivot.render(rows_of_sweep, *args.metric, spread=args.spread, markdown=args.markdown))
     else:
@@ -92,7 +98,7 @@ def _write_page(args: argparse.Namespace) -> int:
     if args.png or args.markdown or args.metric:
         raise report.ReportError("--html goes with --check only")
     shown = rows.load(args.files)
-    versions.warn(shown)
+    _warn(args, shown)
     misses = _misses(args)
     text = page.render(shown, misses)
     files.write(args.html, text)

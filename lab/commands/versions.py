@@ -14,3 +14,9 @@ def warn(rows: Iterable[Row]) -> None:
     """A line on stderr, if rows of one kernel are of several versions."""
     if found := summary.versions(rows):
         print(f"lab: warning: rows of several versions: {found}", file=sys.stderr)
+
+
+def warn_of_hidden(rows: Iterable[Row]) -> None:
+    """A line on stderr, if tables have runs that a later table has of another version."""
+    if found := summary.hidden(rows):
+        print(f"lab: warning: not shown, as a later row is of the same run: {found}", file=sys.stderr)

@@ -50,14 +50,31 @@ def group(rows: Iterable[Row]) -> Groups:
     return {key: list(seeds.values()) for key, seeds in found.items()}
 
 
-def versions(rows: Iterable[Row]) -> str:
-    """How many rows are of which version, of those that are shown; empty if a kernel has but one."""
-    shown = [row for runs in group(rows).values() for row in runs]
-    found = Counter((row.kernel, row.release, row.revision) for row in shown)
-    if len(found) == len({kernel for kernel, *_ in found}):
-        return ""
+Version = tuple[str, str, str]
+"""Kernel, its release, git's revision."""
+
+
+def _version(row: Row) -> Version:
+    return row.kernel, row.release, row.revision
+
+
+def _counted(found: Mapping[Version, int]) -> str:
     return ", ".join(f"{n} of git {revision} on Linux {release}"
                      for (_, release, revision), n in sorted(found.items()))  # fmt: skip
+
+
+def versions(rows: Iterable[Row]) -> str:
+    """How many rows are of which version, of those that are shown; empty if a kernel has but one."""
+    found = Counter(_version(row) for runs in group(rows).values() for row in runs)
+    return "" if len(found) == len({kernel for kernel, *_ in found}) else _counted(found)
+
+
+def hidden(rows: Iterable[Row]) -> str:
+    """How many rows are of which version, of those that give way to one of another version."""
+    rows = list(rows)
+    shown = {(key, row.seed): row for key, runs in group(rows).items() for row in runs}
+    of = ((row, shown[Key(row.kernel, row.cell, row.qdisc), row.seed]) for row in rows)
+    return _counted(Counter(_version(row) for row, last in of if _version(row) != _version(last)))
 
 
 def _values(rows: Iterable[Row], metric: str) -> list[float]:

@@ -207,6 +207,8 @@ def test_versions_are_told_of(
     said = (
         f"lab: warning: rows of several versions: 2 of git {revision} on Linux uml-release,"
         " 2 of git was on Linux uml-release\n"
+        "lab: warning: not shown, as a later row is of the same run:"
+        f" 2 of git {revision} on Linux uml-release\n"
     )
     for words in (["--metric", "jain"], ["--html", str(tmp_path / "page.html")], []):
         monkeypatch.setattr(sys, "argv", ["lab", "report", str(path), *words])
@@ -219,6 +221,26 @@ def test_versions_are_told_of(
     assert "4 runs on Linux" in shown.out
     for row in rows:
         assert summary.versions([replace(row, kernel="6.12"), row]) == ""
+
+
+def test_hidden_versions_are_told_of(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """As of two tables of the same sweep, of which nothing is to be seen but the second."""
+    before, after = tmp_path / "before.csv", tmp_path / "after.csv"
+    do(load(PLAIN_CELLS), after, FakeGuests())
+    with table.opened(before) as first:
+        for row in table.load(after):
+            first.append(replace(row, revision="was"))
+    for words in (["--metric", "jain"], ["--html", str(tmp_path / "page.html")], []):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(before), str(after), *words])
+        assert cli.main() == 0
+        assert capsys.readouterr().err == (
+            "lab: warning: not shown, as a later row is of the same run: 4 of git was on Linux"
+            " uml-release\n"
+        )
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\n", b"a\0\n", b""])
