@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 
 from lab.commands.parsing import Commands, Help, seeds
+from lab.engines.job import GuestError
 from lab.exec import plan, runner, targets
 from lab.exec.figures import Direction, Figures
 from lab.exec.plan import Plan
@@ -24,7 +25,7 @@ from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS, OTHER_TICKS
 from lab.model.options import ScenarioError
 from lab.output import text_table
-from lab.results.readings import Sojourn
+from lab.results.readings import ResultError, Sojourn
 
 SOJOURN = ("sojourn", "p95", "p99", "max")
 QDISCS = ("zrtt",)
@@ -38,7 +39,8 @@ def add(commands: Commands) -> None:
         description="Runs programs of this machine as servers and clients in a guest, over a "
         "qdisc, as a file describes (docs/exec.md), and prints goodput and sojourn as the "
         "laboratory's meter sees them; a line for each run if there are several. What the programs "
-        "write comes back. Exit status 0 only if no program failed.",
+        "write comes back. Of several runs, one that fails does not end the others. Exit status 0 "
+        "only if no program failed.",
         formatter_class=Help,
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
@@ -79,7 +81,7 @@ def _plans(paths: Sequence[Path], only: str) -> list[Plan]:
 
 def _exec(args: argparse.Namespace) -> int:
     wanted = list(product(_plans(args.files, args.only), args.qdisc or QDISCS, args.seed))
-    board, runs = Board(), list[Done]()
+    board, runs, failed = Board(), list[Done](), 0
     for of, qdisc, seed in wanted:
         out: Path = args.out or Path("out") / "exec"
         if len(wanted) > 1:
@@ -92,11 +94,20 @@ def _exec(args: argparse.Namespace) -> int:
             command="python3 -m lab " + shlex.join(sys.argv[1:]),
         )  # fmt: skip
         label = " ".join(filter(None, (of.path.stem, of.variant, qdisc)))
-        runs.append(Done(of, runner.run(of, options, out, board.track(label))))
+        try:
+            runs.append(Done(of, runner.run(of, options, out, board.track(label))))
+        except (GuestError, ResultError) as error:
+            if len(wanted) == 1:
+                raise
+            failed += 1
+            _tell_failure(f"{label}, seed {seed}", error)
+            continue
         if args.json:  # after each, as a long series may be stopped
             found = [_record(run, several=len(wanted) > 1) for run in runs]
             content = found if len(wanted) > 1 else found[0]
             files.write(args.json, json.dumps(content, indent=1) + "\n")
+    if not runs:
+        return 1
     if len(wanted) > 1:
         print("\n".join(_table(runs)))
     else:
@@ -106,7 +117,14 @@ def _exec(args: argparse.Namespace) -> int:
     print(f"\nLinux {done.kernel}, {done.clock}, seed {', '.join(map(str, args.seed))}")
     missed = targets.missed(runs)
     print("".join(f"missed: {line}\n" for line in missed), end="")
-    return int(bool(missed and args.check))
+    return int(bool(failed or (missed and args.check)))
+
+
+def _tell_failure(label: str, error: GuestError | ResultError) -> None:
+    """Of one run of several: the others go on."""
+    if isinstance(error, GuestError) and error.console:
+        print(error.last_lines(), file=sys.stderr)
+    print(f"failed: {label}: {error}", file=sys.stderr, flush=True)
 
 
 def _record(run: Done, *, several: bool) -> dict[str, object]:

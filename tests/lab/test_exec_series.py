@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.exec import builds, network, plan, targets, vary
+from lab import cli
+from lab.engines.job import GuestError
+from lab.exec import builds, network, plan, runner, targets, vary
 from lab.exec.figures import ClassFigures, Direction, Figures, FlowFigures
 from lab.exec.needs import Needs
 from lab.exec.samples import SampleError, Samples
@@ -182,6 +184,31 @@ def test_targets_are_judged(tmp_path: Path) -> None:
     ]
     alone = done(of, "zrtt", {"quic": [2.0]})
     assert targets.missed([alone])[0] == "own, zrtt, seed 1: class_ratio: there is none"
+
+
+def test_run_that_fails_does_not_end_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """But one alone ends the command, as before."""
+
+    def run(of: plan.Plan, options: runner.Options, *_: object) -> Figures:
+        if options.qdisc == "cake":
+            raise GuestError("guest panicked", "its last words")
+        return done(of, options.qdisc, {"quic": [2.0]}).figures
+
+    path, out = tmp_path / "own.toml", tmp_path / "json"
+    path.write_text(GOOD)
+    monkeypatch.setattr(runner, "run", run)
+    words = ["lab", "exec", str(path), "--out", str(tmp_path / "out"), "--json", str(out), "--qdisc", "cake"]
+    monkeypatch.setattr(sys, "argv", [*words, "--qdisc", "zrtt"])
+    assert cli.main() == 1
+    said = capsys.readouterr()
+    assert said.err.endswith("its last words\nfailed: own cake, seed 1: guest panicked\n")
+    assert re.search(r"(?m)^own +zrtt +1 +quic 2.00 ", said.out)
+    assert [record["qdisc"] for record in json.loads(out.read_text())] == ["zrtt"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert cli.main() == 1
+    assert capsys.readouterr().err.endswith("its last words\nlab: guest panicked\n")
 
 
 def lab(*words: str | Path) -> subprocess.CompletedProcess[str]:
