@@ -178,7 +178,7 @@ def _run(args: argparse.Namespace) -> None:
     )
     board.done(scenario.qdisc, f"{done.wall_s:.0f} s, {done.cpu_s:.0f} s of CPU")
     if args.json:
-        files.write(args.json, json.dumps(done.to_dict(), indent=1) + "\n")
+        files.write(args.json, json.dumps(done.to_dict(), indent=1, allow_nan=False) + "\n")
     _print_result(done)
 
 

@@ -54,7 +54,11 @@ class LineResult:
     def from_dict(cls, content: dict[str, Any]) -> LineResult:
         """Reads what asdict() wrote."""
         own = {name: Sojourn(**content[name]) for name in ("sojourn_ms", "whole_ms")}
-        return cls(**{**content, **own, "phases": [LinePhase(**p) for p in content["phases"]]})
+        phases = [
+            LinePhase(**{name: math.nan if value is None else value for name, value in part.items()})
+            for part in content["phases"]
+        ]
+        return cls(**{**content, **own, "phases": phases})
 
 
 def _line(found: Mapping[str, Any], name: str) -> dict[str, Any]:

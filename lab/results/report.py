@@ -36,7 +36,7 @@ class Run:
 def save(runs: Sequence[Run], path: Path) -> None:
     """Writes runs so that load() reads them."""
     content = {"runs": [{"label": r.label, "result": r.result.to_dict()} for r in runs]}
-    files.write(path, json.dumps(content, indent=1) + "\n")
+    files.write(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
 
 
 def load(path: Path) -> list[Run]:

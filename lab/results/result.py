@@ -182,8 +182,9 @@ class Result:
         return max(map(fmean, classes.values())) * len(self.flows) / self.goodput_mbps
 
     def to_dict(self) -> dict[str, Any]:
-        """The contract's JSON, as Python has it."""
-        return asdict(self) | {name: getattr(self, name) for name in DERIVED}
+        """The contract's JSON, as Python has it: JSON has neither nan nor inf, but null."""
+        made = asdict(self) | {name: getattr(self, name) for name in DERIVED}
+        return {name: _finite(value) for name, value in made.items()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Result:
@@ -191,7 +192,9 @@ class Result:
         own = {field.name: content[field.name] for field in fields(cls) if field.name in content}
         own["sojourn_ms"] = Sojourn(**own["sojourn_ms"])
         for name, kind in _LISTS.items():
-            own[name] = [kind(**part) for part in own.get(name, [])]
+            absent = math.inf if name in ("thin", "ecn_classes") else math.nan
+            own[name] = [kind(**_absent(part, absent)) for part in own.get(name, [])]
+        own |= _absent({name: own[name] for name in _BY_HOSTS if name in own}, math.nan)
         own["queues"] = [QueueResult.from_dict(queue) for queue in own.get("queues", [])]
         if own.get("short_flows"):
             own["short_flows"] = ShortFlows.from_dict(own["short_flows"])
@@ -200,6 +203,20 @@ class Result:
         return cls(**own)
 
 
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _finite(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _absent(content: dict[str, Any], value: float) -> dict[str, Any]:
+    """With a value for each that is null."""
+    return {name: value if known is None else known for name, known in content.items()}
+
+
+_BY_HOSTS = ("host_jain", "within_jain", "host_error")
 _LISTS: dict[str, type] = {
     "flows": FlowResult, "cross": FlowResult, "reverse": FlowResult, "phases": PhaseResult,
     "hosts": HostResult, "udp": UdpResult, "spoof": SpoofResult, "thin": ThinResult,

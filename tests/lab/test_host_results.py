@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -202,6 +203,9 @@ def test_who_is_never_there_is_due_nothing() -> None:
     result = of(scenario, [18, 0, 0, 0])
     assert dues(scenario) == [20, 0]
     assert math.isnan(result.hosts[1].of_due)
+    assert result.to_dict()["hosts"][1]["of_due"] is None
+    saved = json.dumps(result.to_dict(), allow_nan=False)
+    assert Result.from_dict(json.loads(saved)) == result
     assert result.host_due == pytest.approx(18 * WIRE / 20)
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -206,6 +207,9 @@ def test_figures_of_a_line() -> None:
     assert [p.whole_mean_ms for p in made.phases] == [40.0, 40.0]
     assert made.min_utilisation == pytest.approx(0.6)
     assert LineResult.from_dict(json.loads(json.dumps(asdict(made)))) == made
+    content = asdict(made)
+    content["phases"][0]["whole_mean_ms"] = None  # as Result.to_dict() has it where nothing left
+    assert math.isnan(LineResult.from_dict(content).phases[0].whole_mean_ms)
     assert compute(Scenario(**SHORT), {}, _Meter()) is None  # type: ignore[arg-type]
 
 

@@ -20,7 +20,7 @@ from lab.model.grid import Sweep, Target
 from lab.model.scenario import Scenario, ScenarioError
 from lab.model.thin import DRAIN_S, SHAPES, Kind, Thin, ThinResult, parse_thin
 from lab.net import topology, traffic_spec
-from lab.results import summary, table
+from lab.results import report, summary, table
 from lab.results.result import Result, ResultError
 from lab.runs import runner, sweep
 from lab.toolchain import build
@@ -158,6 +158,10 @@ def test_to_lose_all_is_no_short_wait(of_queues: list[Mapping[str, int]], tmp_pa
     (voip, _) = result.thin
     assert (voip.loss, voip.mbps) == (1.0, 0.0)
     assert (voip.mean_ms, voip.p95_ms, voip.p99_ms, voip.max_ms) == (math.inf,) * 4
+    path = tmp_path / "run.json"
+    report.save([report.Run("zrtt", result)], path)
+    assert '"p99_ms": null' in path.read_text()
+    assert report.load(path)[0].result == result
     with table.opened(tmp_path / "t.csv") as rows:
         rows.append(row_of({"thin": "voip,dns"}, result))
     (row,) = table.load(tmp_path / "t.csv")
