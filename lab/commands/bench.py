@@ -12,7 +12,7 @@ from pathlib import Path
 from lab.bench import cost_table, gate, measure, memory, plot, profile, result
 from lab.bench.guest import NATIVE
 from lab.bench.subjects import COMPARED, COMPARED_FLOWS, FLOWS, FLOWS_MAX, SHAPES, USUAL, cells
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, told
 from lab.kernels.kernel import KERNELS
 from lab.model.grid import GridError
 from lab.output import pictures
@@ -73,7 +73,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--seed", type=_number(1, NUMBER_MAX), default=1,
                    help="seed of the order of flows and all other random choices")  # fmt: skip
     p.add_argument("--json", type=Path, metavar="FILE", help="write the results to FILE")
-    p.add_argument("--plot", type=Path, metavar="FILE",
+    p.add_argument("--plot", type=told(pictures.named), metavar="FILE",
                    help="draw cost against number of flows, as SVG or PNG")  # fmt: skip
     p.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     p.set_defaults(handler=_bench)

@@ -11,6 +11,7 @@ from lab.commands import versions
 from lab.commands.parsing import Commands, told
 from lab.host import files
 from lab.html import page, rows
+from lab.output import pictures
 from lab.results import pivot, report, summary, table
 from lab.results.table import Row
 from lab.runs import sweepfile
@@ -27,7 +28,8 @@ def add(commands: Commands) -> None:
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
                    help="JSON of lab run or lab demo, or CSV tables of lab sweep")  # fmt: skip
     p.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page to FILE")
-    p.add_argument("--png", type=Path, metavar="FILE", help="draw throughput against RTT, as PNG")
+    p.add_argument("--png", type=told(pictures.named), metavar="FILE",
+                   help="draw throughput against RTT, as PNG or SVG")  # fmt: skip
     p.add_argument("--markdown", action="store_true",
                    help="print the tables of a sweep as Markdown")  # fmt: skip
     p.add_argument("--metric", action="append", default=[], type=told(pivot.Columns.parse),

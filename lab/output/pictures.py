@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 from lab.host import files
 
 DPI = 140
+SUFFIXES = (".png", ".svg")
 
 
 class PictureError(RuntimeError):
@@ -30,6 +31,14 @@ def pyplot() -> Any:
         hint = "install python3-matplotlib and run with Debian's /usr/bin/python3"
         raise PictureError(f"no matplotlib in {sys.executable} ({error}): {hint}") from error
     return module
+
+
+def named(text: str) -> Path:
+    """A file to draw to. Raises ValueError if its name does not say how."""
+    path = Path(text)
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{text}: the name of a picture ends in {' or '.join(SUFFIXES)}")
+    return path
 
 
 def check(path: Path) -> None:

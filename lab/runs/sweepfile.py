@@ -182,7 +182,7 @@ class _Reader:
 
     def targets(self, qdiscs: Iterable[str], cells: tuple[Cell, ...]) -> tuple[Target, ...]:
         tables = self.top.get("target", [])
-        if not isinstance(tables, list):
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
             raise self.error("target", "want [[target]]")
         names = tuple(qdiscs)
         made = []
@@ -215,7 +215,7 @@ class _Reader:
             of = f"{where}.beats"
             rivals = self._named(self.several(table, "beats", str, of), qdiscs, of)
             return Target(qdisc, cells, "jain", None, None, beats=rivals)
-        if table.get("metric") not in METRICS:
+        if str(table.get("metric")) not in METRICS:
             raise self.error(f"{where}.metric", f"one of {', '.join(METRICS)}")
         if all(bound is None for bound in bounds.values()):
             raise self.error(where, "has neither min nor max, nor beats")

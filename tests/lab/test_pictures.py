@@ -73,6 +73,19 @@ def test_python_is_passed_on_once(bare: Path, runs: Path, tmp_path: Path) -> Non
     assert lab(bare, "report", runs, **environment) == (0, "")
 
 
+@pytest.mark.parametrize("name", ["p.xyz", "p", ".png"])
+@pytest.mark.parametrize("words", [["report", "x.json", "--png"], ["bench", "--plot"]])
+def test_name_of_a_picture_says_how_it_is_drawn(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: list[str], name: str
+) -> None:
+    """Not after what is to be drawn was measured."""
+    monkeypatch.setattr(sys, "argv", ["lab", *words, name])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert f"{words[-1]}: {name}: the name of a picture ends in .png or .svg" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("suits", "passed_on", "system", "goes_on"),
     [

@@ -224,6 +224,7 @@ def test_nonsense_is_refused(
         ("qdisc = 'mine'\ncell = 'c'\nmetric = 'jain'\nmin = 1", "target 1.qdisc: no mine"),
         ("qdisc = 'ours'\ncell = 'd'\nmetric = 'jain'\nmin = 1", "target 1.cell: matches no"),
         ("qdisc = 'ours'\ncell = 'c'\nmetric = 'cc'\nmin = 1", "target 1.metric: one of"),
+        ("qdisc = 'ours'\ncell = 'c'\nmetric = ['jain']\nmin = 1", "target 1.metric: one of"),
         ("qdisc = 'ours'\ncell = 'c'\nmetric = 'jain'", "neither min nor max"),
         ("qdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = '1'", "target 1.min: want"),
         ("qdisc = 'ours'\ncell = 'c'\nbeats = ['mine']", "target 1.beats: no mine"),
@@ -241,6 +242,11 @@ def test_nonsense_of_targets_is_refused(
 ) -> None:
     with pytest.raises(GridError, match=key):
         load(f"{PLAIN_CELLS}[[target]]\n{target}\n")
+
+
+def test_targets_are_tables(load: Callable[[str], Sweep]) -> None:
+    with pytest.raises(GridError, match=r"target: want \[\[target\]\]"):
+        load(f"target = [3]\n{PLAIN_CELLS}")
 
 
 def test_exit_status_of_nonsense(
