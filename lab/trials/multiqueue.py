@@ -143,13 +143,15 @@ def scenario(layout: Layout, seed: int, changes: Mapping[str, Any] = {}) -> Scen
 
 def _around(qdisc: str, rate_bps: int, layout: Layout, *, shape: bool) -> runner.Around:
     """The device, and what is to be loaded for it."""
-    kind = qdisc.split()[0]
-    words = f"{qdisc} bandwidth {rate_bps}bit" if shape else qdisc
+    words = Scenario(kernel="uml", qdisc=qdisc).check().qdisc_words
+    kind = words[0]
+    if shape:
+        words += ["bandwidth", f"{rate_bps}bit"]
     device = ["ifb" if shape else "mqlink", str(rate_bps), str(layout.queues)]
     place = "root" if kind in WITH_CHILDREN else "each"
     return runner.Around(
         SCRIPT,
-        [*device, place, words, str(FIRST_PORT), *map(str, layout.queue_of)],
+        [*device, place, " ".join(words), str(FIRST_PORT), *map(str, layout.queue_of)],
         modules=["mqlink", *(MODULES[name] for name in MODULES if name == kind)],
     )
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from lab import cli
@@ -40,6 +42,27 @@ def test_rtts_are_of_the_flows_or_of_the_hosts() -> None:
         scenario("--rtts", "5ms,10ms")
     with pytest.raises(ScenarioError):
         scenario("--rtts", "5ms", layout=HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("qdisc", "complaint"), [("zrtt 'x", "No closing quotation in the qdisc"), (" ", "--qdisc: empty")]
+)
+def test_words_are_read_before_a_guest_boots(qdisc: str, complaint: str) -> None:
+    args = cli.parser().parse_args(["multiqueue", "--qdisc", qdisc])
+    with pytest.raises(ScenarioError, match=complaint):
+        args.handler(args)
+
+
+@pytest.mark.guest
+def test_wrong_qdisc_ends_the_run_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["lab", "multiqueue", "--only", "one queue", "--qdisc", "zrtt bogus"]
+    monkeypatch.setattr(sys, "argv", words)
+    assert cli.main() == 1
+    said = capsys.readouterr().err
+    assert '"bogus"' in said
+    assert " of 80 s" not in said  # the scenario's time
 
 
 def test_only_no_layout_is_refused() -> None:
