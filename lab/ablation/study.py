@@ -91,6 +91,8 @@ def points(only: Sequence[str], cells: Sequence[str], seeds: Sequence[int]) -> l
             options = {**sweepfile.DEFAULTS, **ablations.COMMON, **CELLS[name]}
             found.append(Cell(name, options, (ZRTT, *changes)))
     if not found:
+        _refuse_idle("--only", only, [*STEPS, LADDER_NAME])
+        _refuse_idle("--cell", cells, CELLS)
         raise grid.GridError(f"no step {' '.join(only)} in a cell {' '.join(cells)}")
     _refuse_idle("--only", only, {_step(change) for cell in found for change in cell.qdiscs[1:]})
     _refuse_idle("--cell", cells, {cell.name for cell in found})

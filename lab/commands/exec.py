@@ -13,7 +13,7 @@ from fnmatch import fnmatchcase
 from itertools import product
 from pathlib import Path
 
-from lab.commands.parsing import Commands, Help, seeds
+from lab.commands.parsing import Commands, Help, limit_s, seeds
 from lab.engines.job import GuestError
 from lab.exec import plan, runner, targets
 from lab.exec.figures import Direction, Figures
@@ -57,7 +57,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--out", type=Path, metavar="DIR",
                    help="where output and files of the programs go; default: out/exec/NAME; of "
                    "several runs: DIR/NAME/VARIANT/QDISC/SEED, in out/exec")  # fmt: skip
-    p.add_argument("--timeout", type=float, default=600.0, metavar="S",
+    p.add_argument("--timeout", type=limit_s, default=600.0, metavar="S",
                    help="give up on a run after so many seconds of real time")  # fmt: skip
     p.add_argument("--json", type=Path, metavar="FILE",
                    help="write all results to FILE; of several runs: a list")  # fmt: skip

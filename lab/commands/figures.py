@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
         formatter_class=Help,
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
-                   help="a CSV table of lab sweep, or JSON of lab run")  # fmt: skip
+                   help="one CSV table of lab sweep, or the JSON of one or more lab run")  # fmt: skip
     p.add_argument("--out", type=Path, default=Path("out") / "figures", metavar="DIR",
                    help="folder for the pictures")  # fmt: skip
     p.add_argument("--kernel", choices=KERNELS, default="uml", help="draw the runs of this kernel")
@@ -50,6 +50,8 @@ def _of_runs(args: argparse.Namespace) -> Iterator[Path]:
 
 
 def _figures(args: argparse.Namespace) -> None:
-    of_table = [path.suffix for path in args.files] == [".csv"]
+    of_table = any(path.suffix == ".csv" for path in args.files)
+    if of_table and len(args.files) > 1:
+        raise report.ReportError("one CSV table at a time, without JSON of runs")
     for path in _of_table(args.files[0], args) if of_table else _of_runs(args):
         print(path)

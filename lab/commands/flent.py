@@ -8,7 +8,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.commands.parsing import Commands, Help, told
+from lab.commands.parsing import Commands, Help, limit_s, told
 from lab.engines.select import get_engine
 from lab.flent import batch, plots, summary
 from lab.flent.network import Network
@@ -62,7 +62,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--seed", type=int, default=1, help="seed of all random choices")
     p.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N",
                    help="number of guests at a time")  # fmt: skip
-    p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
+    p.add_argument("--timeout", type=limit_s, default=3600.0, metavar="S",
                    help="give up a batch after so many seconds of real time")  # fmt: skip
     p.add_argument("--out", type=Path, default=Path("out/flent"), metavar="DIR",
                    help="folder for data files and pictures")  # fmt: skip

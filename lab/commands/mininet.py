@@ -7,7 +7,7 @@ import argparse
 import os
 from collections.abc import Sequence
 
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, limit_s
 from lab.kernels.kernel import KERNELS
 from lab.mininet import guest, network, topologies
 from lab.mininet import traffic as mininet_traffic
@@ -48,7 +48,7 @@ def add(commands: Commands) -> None:
     what = p.add_mutually_exclusive_group()
     what.add_argument("--cli", action="store_true", help="Mininet's command line instead of flows")
     what.add_argument("--ping", action="store_true", help="measure RTTs instead of goodput")
-    p.add_argument("--timeout", type=float, default=1800.0, metavar="S",
+    p.add_argument("--timeout", type=limit_s, default=1800.0, metavar="S",
                    help="give up a guest after so many seconds of real time")  # fmt: skip
     p.set_defaults(handler=_mininet)
 

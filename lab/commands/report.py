@@ -26,7 +26,8 @@ def add(commands: Commands) -> None:
         "plots instead, one file that needs nothing else.",
     )
     p.add_argument("files", type=Path, nargs="+", metavar="FILE",
-                   help="JSON of lab run or lab demo, or CSV tables of lab sweep")  # fmt: skip
+                   help="JSON of lab run or lab demo, or CSV tables of lab sweep; both at a time "
+                   "only with --html")  # fmt: skip
     p.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page to FILE")
     p.add_argument("--png", type=told(pictures.named), metavar="FILE",
                    help="draw throughput against RTT, as PNG or SVG")  # fmt: skip
@@ -48,6 +49,8 @@ def _report(args: argparse.Namespace) -> int:
     if args.spread and not args.metric:
         raise report.ReportError("--spread goes with --metric")
     of_sweep = {path.suffix for path in args.files} == {".csv"}
+    if not (of_sweep or args.html) and any(path.suffix == ".csv" for path in args.files):
+        raise report.ReportError("CSV tables and JSON of runs are shown together by --html only")
     if not of_sweep and (args.markdown or args.check or args.metric):
         raise report.ReportError("--markdown, --metric and --check are for the CSV of a sweep")
     if of_sweep and args.png:

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, limit_s
 from lab.host import files
 from lab.host.progress import Board
 from lab.kernels.kernel import KERNELS, OTHER_TICKS
@@ -143,7 +143,7 @@ def add(commands: Commands) -> None:
                    "one router")  # fmt: skip
     p.add_argument("--sample", type=float, default=0.0, metavar="S",
                    help="record the goodput of each flow every S seconds; 0: do not")  # fmt: skip
-    p.add_argument("--timeout", type=float, default=3600.0, metavar="S",
+    p.add_argument("--timeout", type=limit_s, default=3600.0, metavar="S",
                    help="give up after so many seconds of real time")  # fmt: skip
     p.add_argument("--json", type=Path, metavar="FILE", help="write all results to FILE")
     p.set_defaults(handler=_run)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from lab.commands.parsing import Commands, Help
+from lab.commands.parsing import Commands, Help, limit_s
 from lab.engines.select import get_engine
 from lab.kernels.debian import SERIES
 from lab.kernels.kernel import KERNELS
@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
     p.add_argument("--kernel", action="append", choices=KERNELS,
                    help="kernel of the guests; repeatable; default: "
                    f"{' and '.join(SERIES)}")  # fmt: skip
-    p.add_argument("--timeout", type=float, default=1800.0, metavar="S",
+    p.add_argument("--timeout", type=limit_s, default=1800.0, metavar="S",
                    help="give up a guest after so many seconds of real time")  # fmt: skip
     p.set_defaults(handler=_tdc)
 

@@ -19,4 +19,5 @@ def warn(rows: Iterable[Row]) -> None:
 def warn_of_hidden(rows: Iterable[Row]) -> None:
     """A line on stderr, if tables have runs that a later table has of another version."""
     if found := summary.hidden(rows):
-        print(f"lab: warning: not shown, as a later row is of the same run: {found}", file=sys.stderr)
+        reason = "not shown, as a later row is of the same run"
+        print(f"lab: warning: {reason}: {found}", file=sys.stderr)

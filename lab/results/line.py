@@ -55,7 +55,7 @@ class LineResult:
         """Reads what asdict() wrote."""
         own = {name: Sojourn(**content[name]) for name in ("sojourn_ms", "whole_ms")}
         phases = [
-            LinePhase(**{name: math.nan if value is None else value for name, value in part.items()})
+            LinePhase(**{key: math.nan if value is None else value for key, value in part.items()})
             for part in content["phases"]
         ]
         return cls(**{**content, **own, "phases": phases})

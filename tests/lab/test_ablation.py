@@ -93,6 +93,8 @@ def test_points() -> None:
 @pytest.mark.parametrize(
     ("only", "cells", "idle"),
     [
+        (["no-such"], [], "--only no-such"),
+        ([], ["no-such"], "--cell no-such"),
         (["late", "no-such"], [], "--only no-such"),
         (["late", "ladder"], ["slower"], "--only ladder"),
         (["late"], ["slower", "no-such"], "--cell no-such"),

@@ -48,6 +48,35 @@ def test_help_explains_each_option() -> None:
     assert [action.dest for action in actions if not action.help] == []
 
 
+@pytest.mark.parametrize("limit", ["-1", "0", "nan", "inf", "soon"])
+@pytest.mark.parametrize("command", ["run", "exec x.toml", "flent x.batch", "mininet", "tdc"])
+def test_limit_of_time_is_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], command: str, limit: str
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["lab", *command.split(), f"--timeout={limit}"])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 2
+    assert f"--timeout: {limit}: want seconds, more than 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("figures a.csv b.csv", "one CSV table at a time, without JSON of runs"),
+        ("figures a.json b.csv", "one CSV table at a time, without JSON of runs"),
+        ("report a.csv b.json", "CSV tables and JSON of runs are shown together by --html only"),
+    ],
+)
+def test_files_that_do_not_go_together_are_refused(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], words: str, said: str
+) -> None:
+    """Rather than called no JSON."""
+    monkeypatch.setattr(sys, "argv", ["lab", *words.split()])
+    assert cli.main() == 1
+    assert capsys.readouterr().err == f"lab: {said}\n"
+
+
 def test_reader_may_leave(load: Callable[[str], Sweep], tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     do(load(PLAIN_CELLS), path, FakeGuests({}), fresh=True)
