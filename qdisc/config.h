@@ -302,6 +302,13 @@ static int zrtt_refuse_together(const struct zrtt_params *params, struct nlattr 
 		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_TIMESTAMPS]);
 		return -EINVAL;
 	}
+	/* Who sends all parameters, as they are dumped, says that there is no auto. */
+	if (params->line.kind == ZRTT_LINE_NONE && !tb[TCA_ZRTT_AUTO] &&
+	    (tb[TCA_ZRTT_AUTO_MIN] || tb[TCA_ZRTT_AUTO_MAX])) {
+		NL_SET_ERR_MSG_MOD(extack, "min and max need bandwidth auto");
+		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_AUTO_MIN] ?: tb[TCA_ZRTT_AUTO_MAX]);
+		return -EINVAL;
+	}
 	if (params->ceil.rate && (!zrtt_has_one_end(params) || params->l4s)) {
 		NL_SET_ERR_MSG_MOD(extack, "ceil needs fair srchost, dsthost or mark, and no l4s");
 		NL_SET_BAD_ATTR(extack, tb[TCA_ZRTT_CEIL]);

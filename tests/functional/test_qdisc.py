@@ -127,6 +127,13 @@ def test_lanes_need_their_mode(report: Report) -> None:
     assert "sch_zrtt: lanes need mode zrtt" in " ".join(message)
 
 
+def test_bounds_need_auto(report: Report) -> None:
+    """Also where tc cannot know whether the queue has it."""
+    lines = report.lines("refusals.bounds")
+    assert lines.count("rc=2") == 2
+    assert " ".join(lines).count("sch_zrtt: min and max need bandwidth auto") == 2
+
+
 def test_refusals_change_nothing(report: Report) -> None:
     assert report.part("refusals.before") == report.part("refusals.after")
 

@@ -91,6 +91,8 @@ def test_contract_knows_all_attributes() -> None:
         ("05001f0001000000", {31: 1}),
         ("05001f00010000000800010001000000", None),
         ("05001f00000000000800010001000000", {31: 0, 1: 1}),
+        ("0c00280048e8010000000000", None),
+        ("08002700000000000c00280048e8010000000000", {39: 0, 40: 125000}),
     ],
 )
 def test_options_are_judged(options: str, values: dict[int, int] | None) -> None:

@@ -194,7 +194,7 @@ def _line(found: Values, before: Values) -> Values | None:
     if least > largest or (on and not found.get(timestamps, 1)):
         return None
     if not on:
-        return found
+        return None if set(ends) & set(found) and auto not in found else found
     return {kind: value for kind, value in found.items() if kind != bandwidth} | {timestamps: 1}
 
 

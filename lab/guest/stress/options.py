@@ -79,6 +79,7 @@ def _of_line(values: Values) -> Values:
     if least in values or largest in values:
         ends = sorted(values.get(end, contract.AUTO_RATE_MAX) for end in (least, largest))
         values |= dict(zip((least, largest), ends, strict=True))
+        values.setdefault(auto, 1)
     if values.get(NUMBER["TIMESTAMPS"]) == 0:
         values[auto] = 0
     if values.get(auto):

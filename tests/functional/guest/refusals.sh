@@ -17,6 +17,9 @@ part refusals.kernel
 "$LAB/nlset" d0 <"$LAB/refused_by_kernel"
 part refusals.lanes
 tc qdisc change dev d0 root zrtt mode paper lanes 2>&1 || echo "rc=$?"
+part refusals.bounds
+tc qdisc change dev d0 root zrtt min 1mbit 2>&1 || echo "rc=$?"
+tc qdisc change dev d0 root zrtt max 1mbit 2>&1 || echo "rc=$?"
 part refusals.after
 tc -j qdisc show dev d0
 echo
