@@ -176,10 +176,10 @@ static inline bool zrtt_l4s_grows(const struct zrtt_flow *f, s32 log_due)
 	return !f->hit && zrtt_log2(rate) < log_due - ZRTT_L4S_GROWS_LOG;
 }
 
-/* May @bytes more of @f join the lane while bulk waits? */
+/* May @bytes more of @f join the lane while bulk waits? As long as nothing left, all may. */
 static inline bool zrtt_l4s_allows(struct zrtt_l4s *l, const struct zrtt_flow *f, u32 bytes)
 {
-	if (likely(f->live))
+	if (likely(f->live) || !l->link)
 		return true;
 	if (l->new_bytes > l->link >> ZRTT_L4S_NEW_SHIFT)
 		return false;

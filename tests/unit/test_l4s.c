@@ -532,7 +532,7 @@ static void flood_of_new_flows_has_a_part_of_the_lane(void **state)
 	u32 epoch, bytes;
 
 	(void)state;
-	assert_false(zrtt_l4s_allows(&l, &new, 1500));
+	assert_true(zrtt_l4s_allows(&l, &new, 1500));
 	for (epoch = 0; epoch < 3; epoch++) {
 		zrtt_l4s_end_epoch(&l, 80 * 1500);
 		for (bytes = 0; zrtt_l4s_allows(&l, &new, 1500); bytes += 1500)
