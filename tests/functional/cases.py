@@ -566,16 +566,17 @@ L4S_FILL = Frame(9998, ecn=ECT1, payload=bytes(958)).line()
 
 L4S_SUPER = [
     Frame(next(_PORTS), version, TCP, ecn, dscp=10, payload=PATTERN * 12)
+    for ecn in (ECT1, ECT0)
     for version in (4, 6)
-    for ecn in (ECT0, ECT1)
 ]
+"""While nothing is in bulk the lane takes all of new flows."""
 L4S_GSO_SIZE = 1400
 
 L4S_PAGED = [
     Frame(next(_PORTS), version, TCP, ecn, dscp=10, payload=PATTERN * 8, tags=tags)
+    for ecn in (ECT1, ECT0)
     for version in (4, 6)
     for tags in ((), _TAGGED)
-    for ecn in (ECT0, ECT1)
 ]
 """Longer than a page, so that their headers may be outside of the linear part."""
 
