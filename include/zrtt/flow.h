@@ -365,20 +365,17 @@ static inline void zrtt_flow_was_hit(struct zrtt_flow *f)
 
 /* TCP sends so few bytes as an ACK. */
 #define ZRTT_ACK_BYTES		128
-#define ZRTT_HIT_AT_ACK		15	/* no rate has so many octaves, by two */
+#define ZRTT_HIT_AT_ACK		15	/* as if it had had the highest rate since */
 
 /* The same of a packet of @bytes. No sender learns that an ACK was lost: that does not hold it back. */
 static inline void zrtt_flow_packet_hit(struct zrtt_flow *f, u32 bytes)
 {
-	bool before = f->hit;
+	bool ack = bytes < ZRTT_ACK_BYTES && !f->l4s && zrtt_flow_is_tcp(f);
+	u32 hit_at = f->hit ? f->hit_at : ZRTT_HIT_AT_ACK;
 
-	if (bytes >= ZRTT_ACK_BYTES || f->l4s || !zrtt_flow_is_tcp(f)) {
-		zrtt_flow_was_hit(f);
-		return;
-	}
-	f->hit = 1;
-	if (!before)
-		f->hit_at = ZRTT_HIT_AT_ACK;
+	zrtt_flow_was_hit(f);
+	if (ack)
+		f->hit_at = hit_at;
 }
 
 /* Is @f held back? Who sends less than a quarter to a sixteenth of what he did since his last hit has
