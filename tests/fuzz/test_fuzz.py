@@ -228,7 +228,7 @@ BUGS = [
     Bug("takes any edge for one", "quic", "if (!edge)", "if (0 * edge)", "spin"),
     Bug("does not know that a period wraps", "quic", "f->syn_at = now - ZRTT_SPIN_MOST - 1;", "f->syn_at += 0;", "spin"),
     Bug("goes on after a silence", "quic", "\t\tzrtt_quic_spins(f);\n\t} else", "\t} else", "flow"),
-    Bug("has joined where it was only put", "fair", "hosts->groups[slot].generation - 1;", "hosts->groups[slot].generation;"),
+    Bug("has joined where it was only put", "fair", "hosts->groups[slot].generation - 1;", "m->generations[end];"),
     Bug("has a due share of nothing", "fair", "if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)", "if (0)"),
     Bug("says what it has twice", "joint", "\tzrtt_joint_unsay(j, part);\n\tfor (", "\tfor ("),
     Bug("takes back what is forgotten", "joint", "if (j->window - part->window < ZRTT_JOINT_WINDOWS)", "if (1)"),
