@@ -31,10 +31,11 @@ static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 
 /* What is watched of the packet's flow, NULL if another one has its place. */
 static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q, const struct sk_buff *skb,
-					   const struct zrtt_dissected *seen, bool ahead,
-					   u32 now_us)
+					   const struct zrtt_dissected *seen, u32 data_bytes,
+					   bool ahead, u32 now_us)
 {
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, now_us);
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, data_bytes,
+						     now_us);
 	/* the host beyond the line is the receiver, or if that is before us, the sender */
 	u32 far = !ahead, seed = q->net->seed, bytes;
 	struct zrtt_ends ends;
@@ -61,7 +62,7 @@ static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb
 
 	if (end <= off)
 		return false;
-	flow = zrtt_loss_of(q, skb, seen, ahead, now_us);
+	flow = zrtt_loss_of(q, skb, seen, end - off, ahead, now_us);
 	return flow && zrtt_loss_pass(&q->hidden.loss, flow, zrtt_tcp_seq(&seen->p, seen->data),
 				      end - off, ahead, came_us, now_us);
 }

@@ -925,6 +925,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	/* what passes then is no measure of what it carries, and times wrap */
 	if (now_us - line->answered_us > ZRTT_LINE_STILL_US)
 		line->pointed = false;
+	if (span_us > ZRTT_LOSS_PAUSE_US)
+		zrtt_loss_pause(loss, span_us, bytes, now_us);
 	lost = zrtt_line_lose(line, params, loss, bytes, now_us);
 	if (!answers->count)
 		return lost || zrtt_line_wait(line, params, full, span_us, bytes, now_us);

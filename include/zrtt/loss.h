@@ -23,8 +23,19 @@
 #define ZRTT_LOSS_HOSTS		16	/* of a side that can be told apart */
 #define ZRTT_LOSS_KEEP_US	2000000	/* who is silent for that long makes room */
 
+/* Who sends less than others that have the same place makes room after so long: of a lead, that many
+ * bytes count. Else small packets of many connections would leave no place for what is sent.
+ */
+#define ZRTT_LOSS_TENURE_US	4000000
+#define ZRTT_LOSS_LEAD_MAX	(1 << 18)
+
 /* A sequence number that is farther from the last, in bytes, begins anew. */
 #define ZRTT_LOSS_REACH		(1 << 22)
+
+/* A hole is one if a sixteenth of it passes beyond it before the flow goes on where it was: or one
+ * forged byte could make megabytes seem to be lost.
+ */
+#define ZRTT_LOSS_DOUBT_SHIFT	4
 
 /* A host counts that sent an eighth of what the largest of its side did, or more. */
 #define ZRTT_LOSS_PART		8
@@ -37,6 +48,9 @@
 #define ZRTT_LOSS_ROUND_US	500000
 #define ZRTT_LOSS_ROUND_BYTES	(256 * ZRTT_LOSS_PACKET)
 #define ZRTT_LOSS_ROUND_MAX_US	4000000
+#define ZRTT_LOSS_ROUND_MAX_BYTES	(1U << 31)	/* of all that is sent, before they wrap */
+#define ZRTT_LOSS_PAUSE_US	500000	/* so long without a packet is no time of a round */
+#define ZRTT_LOSS_PAUSES_US	(1U << 24)
 
 /* Less is enough if a sixteenth is lost, and 8 packets: 200 ms. */
 #define ZRTT_LOSS_SOON_US	200000
@@ -113,10 +127,14 @@ enum zrtt_loss_side {
  * @first: sequence number of the first byte that was watched, or ZRTT_LOSS_REACH before @next
  * @next: sequence number that follows the latest byte
  * @holes: bytes before it that did not pass
+ * @doubt: bytes that are to pass until the last of them are holes ...
+ * @before: ... and @next as it was before these
  * @passed: @next as it was when the packet came that passes now, or some time before
  * @mark: @next as it was ...
  * @mark_us: ... at this time, which becomes @passed for what comes later
  * @seen_us: when a packet passed last
+ * @since_us: when it was first watched
+ * @lead: bytes that it sent more than others that have its place
  * @hosts: index of each of its hosts
  */
 struct zrtt_loss_flow {
@@ -124,10 +142,14 @@ struct zrtt_loss_flow {
 	u32 first;
 	u32 next;
 	u32 holes;
+	u32 doubt;
+	u32 before;
 	u32 passed;
 	u32 mark;
 	u32 mark_us;
 	u32 seen_us;
+	u32 since_us;
+	u32 lead;
 	u8 hosts[ZRTT_LOSS_SIDES];
 };
 
@@ -145,7 +167,8 @@ struct zrtt_loss_host {
  * struct zrtt_loss - what the line loses
  * @flows: who is watched
  * @hosts: what passed in this round, by the hosts of each side
- * @round_us: when the round began ...
+ * @round_us: when the round began, as if there had been no pauses ...
+ * @paused_us: ... which were so long, up to ZRTT_LOSS_PAUSES_US ...
  * @round_bytes: ... and what was sent on the line by then
  * @settling: the rate was lowered, nothing counts
  * @waited: data waited for long, here or on the line, nothing counts
@@ -168,6 +191,7 @@ struct zrtt_loss {
 	struct zrtt_loss_flow flows[ZRTT_LOSS_FLOWS];
 	struct zrtt_loss_host hosts[ZRTT_LOSS_SIDES][ZRTT_LOSS_HOSTS];
 	u32 round_us;
+	u32 paused_us;
 	u32 round_bytes;
 	bool settling;
 	bool waited;
@@ -186,23 +210,54 @@ struct zrtt_loss {
 	u64 bytes;
 };
 
+/* Does @flow keep its place though another one sends @bytes? */
+static inline bool zrtt_loss_keeps(struct zrtt_loss_flow *flow, u32 bytes, u32 now_us)
+{
+	if (flow->lead >= bytes)
+		flow->lead -= bytes;
+	else if (now_us - flow->since_us > ZRTT_LOSS_TENURE_US)
+		return false;
+	return true;
+}
+
 /**
  * zrtt_loss_flow() - the slot of a flow
  * @loss: what is watched
  * @tag: the flow's hash, never 0
+ * @bytes: that it sends now
  * @now_us: clock, wraps
  *
  * Return: its slot; one whose tag is 0 if it is new, or was silent for so long that its times may
  * have wrapped, zrtt_loss_begin() is due then; or NULL if another flow has the place.
  */
-static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 tag, u32 now_us)
+static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 tag, u32 bytes,
+						    u32 now_us)
 {
 	struct zrtt_loss_flow *flow = &loss->flows[tag % ZRTT_LOSS_FLOWS];
 
-	if (flow->tag && now_us - flow->seen_us <= ZRTT_LOSS_KEEP_US)
-		return flow->tag == tag ? flow : NULL;
-	flow->tag = 0;
+	if (!flow->tag || now_us - flow->seen_us > ZRTT_LOSS_KEEP_US) {
+		flow->tag = 0;
+	} else if (flow->tag == tag) {
+		flow->lead += bytes < ZRTT_LOSS_LEAD_MAX - flow->lead ?
+			      bytes : ZRTT_LOSS_LEAD_MAX - flow->lead;
+	} else if (zrtt_loss_keeps(flow, bytes, now_us)) {
+		return NULL;
+	} else {
+		flow->tag = 0;
+	}
 	return flow;
+}
+
+/* Nothing is known of what passed before @seq. */
+static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 now_us)
+{
+	flow->first = seq;
+	flow->next = seq;
+	flow->holes = 0;
+	flow->doubt = 0;
+	flow->passed = seq;
+	flow->mark = seq;
+	flow->mark_us = now_us;
 }
 
 /**
@@ -219,14 +274,11 @@ static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far
 {
 	*flow = (struct zrtt_loss_flow) {
 		.tag = tag,
-		.first = seq,
-		.next = seq,
-		.passed = seq,
-		.mark = seq,
-		.mark_us = now_us,
 		.seen_us = now_us,
+		.since_us = now_us,
 		.hosts = { far % ZRTT_LOSS_HOSTS, near % ZRTT_LOSS_HOSTS },
 	};
+	zrtt_loss_restart(flow, seq, now_us);
 }
 
 /* So much passed, and so much of it was lost before. */
@@ -240,6 +292,34 @@ static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_los
 		loss->hosts[side][flow->hosts[side]].lost += lost;
 	}
 	loss->bytes += lost;
+}
+
+/* @bytes pass beyond a hole of @gap, 0 = none. */
+static inline void zrtt_loss_open(struct zrtt_loss_flow *flow, u32 gap, u32 bytes)
+{
+	if (gap && !flow->doubt)
+		flow->before = flow->next;
+	flow->holes += gap;
+	if (flow->holes > ZRTT_LOSS_REACH)
+		flow->holes = ZRTT_LOSS_REACH;
+	flow->doubt += gap >> ZRTT_LOSS_DOUBT_SHIFT;
+	flow->doubt -= bytes < flow->doubt ? bytes : flow->doubt;
+}
+
+/* The flow goes on where it was before the last holes, of which that little passed beyond: there
+ * are none.
+ */
+static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
+{
+	u32 back = flow->next - flow->before;
+
+	flow->holes -= back < flow->holes ? back : flow->holes;
+	flow->doubt = 0;
+	flow->next = flow->before;
+	flow->mark = flow->before;
+	flow->passed = flow->before;
+	if ((s32)(flow->next - flow->first) < 0)
+		flow->first = flow->next;
 }
 
 /**
@@ -257,14 +337,16 @@ static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_los
 static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
 				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
 {
-	s32 gap = (s32)(seq - flow->next);
 	u32 again, fills, lost;
+	s32 gap;
 
+	if (flow->doubt && seq == flow->before)
+		zrtt_loss_return(flow);
+	gap = (s32)(seq - flow->next);
 	flow->seen_us = now_us;
 	loss->waited |= now_us - came_us > ZRTT_LOSS_WAIT_US;
 	if (gap > ZRTT_LOSS_REACH || gap < -ZRTT_LOSS_REACH || bytes > ZRTT_LOSS_REACH) {
-		zrtt_loss_begin(flow, flow->tag, flow->hosts[ZRTT_LOSS_FAR],
-				flow->hosts[ZRTT_LOSS_NEAR], seq + bytes, now_us);
+		zrtt_loss_restart(flow, seq + bytes, now_us);
 		return false;
 	}
 	if ((s32)(came_us - flow->mark_us) >= 0) {
@@ -276,9 +358,7 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 		flow->first = flow->next - ZRTT_LOSS_REACH;
 	if (gap >= 0) {
 		zrtt_loss_count(loss, flow, bytes, 0);
-		flow->holes += gap;
-		if (flow->holes > ZRTT_LOSS_REACH)
-			flow->holes = ZRTT_LOSS_REACH;
+		zrtt_loss_open(flow, gap, bytes);
 		flow->next = seq + bytes;
 		return false;
 	}
@@ -380,7 +460,30 @@ static inline void zrtt_loss_round(struct zrtt_loss *loss, u32 bytes, u32 now_us
 			loss->hosts[side][i] = (struct zrtt_loss_host) {};
 	loss->waited = false;
 	loss->round_us = now_us;
+	loss->paused_us = 0;
 	loss->round_bytes = bytes;
+}
+
+/**
+ * zrtt_loss_pause() - nothing was sent for some time
+ * @loss: what the line loses
+ * @pause_us: that time
+ * @bytes: on the line so far, low bits
+ * @now_us: clock, wraps
+ *
+ * What is sent in pauses is no more than in between: they are not of the round. After long ones
+ * its losses tell nothing.
+ */
+static inline void zrtt_loss_pause(struct zrtt_loss *loss, u32 pause_us, u32 bytes, u32 now_us)
+{
+	if (loss->settling)
+		return;
+	if (pause_us > ZRTT_LOSS_PAUSES_US - loss->paused_us) {
+		zrtt_loss_round(loss, bytes, now_us);
+		return;
+	}
+	loss->paused_us += pause_us;
+	loss->round_us += pause_us;
 }
 
 /**
@@ -470,10 +573,9 @@ static inline u64 zrtt_loss_blame_path(struct zrtt_loss *loss, u32 now_us)
 static inline void zrtt_loss_cap(struct zrtt_loss *loss, u64 rate, bool above, bool busy,
 				 u32 now_us)
 {
-	if (!above || rate < loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT))
-		loss->retries = 0;
-	else
-		loss->retries = ZRTT_LOSS_RETRIES;
+	bool near = rate >= loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT);
+
+	loss->retries = above && near ? ZRTT_LOSS_RETRIES : 0;
 	loss->ceiling = rate;
 	loss->ceiling_us = now_us;
 	loss->busy_above = busy || above;
@@ -525,18 +627,20 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	u64 to, least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
 	bool above = clean && clean < rate;
 	u32 part_q16 = zrtt_loss_part(lost, data);
+	/* of bursts at a rate that is far too high much would be lost */
+	bool near = busy || part_q16 < ZRTT_LOSS_LOWER_MIN_Q16;
 
 	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US)
 		zrtt_loss_begin_chain(loss, rate);
-	if (busy && !above && zrtt_loss_in_vain(loss, lost, data))
+	if (near && !above && zrtt_loss_in_vain(loss, lost, data))
 		return zrtt_loss_blame_path(loss, now_us);
 	if (busy && blind)
 		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, part_q16),
 				       now_us);
 	zrtt_loss_cap(loss, rate, above, busy, now_us);
-	if (busy && !above)
-		return zrtt_loss_less(loss, rate, part_q16);
-	if (above) {
+	if (near && !above) {
+		to = zrtt_loss_less(loss, rate, part_q16);
+	} else if (above) {
 		to = clean < below ? clean : below;
 	} else {
 		loss->chain_sent = 0;
@@ -638,6 +742,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	loses = zrtt_loss_loses(loss, lost, data);
 	over = span_us >= ZRTT_LOSS_ROUND_US &&
 	       (data >= ZRTT_LOSS_ROUND_BYTES || span_us >= ZRTT_LOSS_ROUND_MAX_US ||
+		bytes - loss->round_bytes >= ZRTT_LOSS_ROUND_MAX_BYTES ||
 		(blind && !lost && data >= ZRTT_LOSS_BLIND_BYTES));
 	/* where the RTT is longer than that, a round may have nothing but what is sent again */
 	enough = data >= ZRTT_LOSS_BLIND_BYTES;
@@ -659,6 +764,10 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 		/* a low rate has no more in the longest round */
 		enough |= data >= (bytes - loss->round_bytes) / 2;
 		rate = zrtt_loss_raise(loss, rate, blind && enough, now_us);
+	} else if (!loses && !loss->busy_above &&
+		   now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US) {
+		/* it was found by bursts, which do not use a rate for long enough to raise it */
+		loss->ceiling = 0;
 	}
 	zrtt_loss_round(loss, bytes, now_us);
 	return rate;

@@ -57,8 +57,8 @@ static void check_line(const struct fuzzed *f)
 static void draw_data(struct draw *d, struct fuzzed *f)
 {
 	u32 i = draw_index(d, FLOWS), tag = 1 + i * ZRTT_LOSS_FLOWS / 2;
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&f->loss, tag, f->now_us);
 	u32 bytes = draw_between(d, 1, 65535), came_us = f->now_us;
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&f->loss, tag, bytes, f->now_us);
 	u64 before = f->loss.bytes;
 	const struct zrtt_loss_host *at[ZRTT_LOSS_SIDES];
 	struct zrtt_loss_host was[ZRTT_LOSS_SIDES];

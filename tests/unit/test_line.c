@@ -182,7 +182,7 @@ static bool pass(struct world *w, u32 host)
 	struct sender *s = &w->senders[host];
 	bool again = s->first != s->last && is_due(s->due_us[s->first % LOST], w->now_us);
 	u32 seq = again ? s->lost[s->first++ % LOST] : s->next - (s->twice ? 4 * PACKET : 0);
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&w->loss, host + 1, w->now_us);
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&w->loss, host + 1, PACKET, w->now_us);
 	bool full = w->queue + PACKET > w->room;
 
 	s->next += again || s->twice ? 0 : PACKET;
@@ -735,10 +735,10 @@ static void begin_watched(struct watched *w, u32 seq)
 {
 	w->now_us = START_US;
 	zrtt_loss_init(&w->loss, 0, w->now_us);
-	w->flow = zrtt_loss_flow(&w->loss, 7, w->now_us);
+	w->flow = zrtt_loss_flow(&w->loss, 7, 1000, w->now_us);
 	assert_int_equal(w->flow->tag, 0);
 	zrtt_loss_begin(w->flow, 7, 3, 5, seq, w->now_us);
-	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, w->now_us), w->flow);
+	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, 1000, w->now_us), w->flow);
 }
 
 /* It came @wait_us ago. */
@@ -847,10 +847,54 @@ static void test_what_is_far_away_was_not_lost(void **state)
 	assert_false(watch(&w, 3000, 1000, false, 0));
 	assert_int_equal(w.loss.bytes, 0);
 	assert_int_equal(w.flow->holes, 0);
-	/* one who is watched is not evicted */
-	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, w.now_us));
-	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS,
+	/* who is watched is not evicted at once */
+	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us));
+	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000,
 					w.now_us + ZRTT_LOSS_KEEP_US + 1), w.flow);
+}
+
+/* A byte that somebody forged 1 MB ahead is no hole: the flow goes on where it was. What goes on beyond
+ * it is one.
+ */
+static void test_little_beyond_a_hole_says_nothing(void **state)
+{
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	assert_false(watch(&w, 1000, 1000, true, 0));
+	assert_false(watch(&w, 1002000, 1, true, 0));
+	for (i = 0; i < 2000; i++)
+		assert_false(watch(&w, 2000 + i * 1000, 1000, true, 0));
+	assert_int_equal(w.loss.bytes, 0);
+	for (i = 0; i < 70; i++)
+		assert_false(watch(&w, 3002000 + i * 1000, 1000, true, 0));
+	for (i = 0; i < 1000; i++)
+		assert_false(watch(&w, 2002000 + i * 1000, 1000, true, 0));
+	assert_int_equal(w.loss.bytes, 1000000);
+}
+
+/* Of two flows that have one place the one that sends more is watched, but no sooner than after 4 s. */
+static void test_who_sends_more_is_watched(void **state)
+{
+	static const u32 bytes[] = { 100, 1000, 2000 };
+	struct watched w;
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(bytes); i++) {
+		begin_watched(&w, 1000);
+		for (j = 0; j < 1000; j++) {
+			w.now_us += 10000;
+			w.flow->seen_us = w.now_us;
+			assert_ptr_equal(zrtt_loss_flow(&w.loss, 7, bytes[i], w.now_us), w.flow);
+			if (zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us))
+				break;
+		}
+		assert_true(j >= ZRTT_LOSS_TENURE_US / 10000 - 1);
+		assert_true(bytes[i] < 1000 ? j < 500 : j == 1000);
+	}
 }
 
 /* It goes on after a silence of any length, as the clock wraps in 72 minutes. */
@@ -865,7 +909,7 @@ static void test_loss_after_a_silence_is_seen(void **state)
 		begin_watched(&w, 1000);
 		assert_false(watch(&w, 1000, 1000, false, 0));
 		w.now_us += silences_s[i] * 1000000;
-		if (!zrtt_loss_flow(&w.loss, 7, w.now_us)->tag)
+		if (!zrtt_loss_flow(&w.loss, 7, 1000, w.now_us)->tag)
 			zrtt_loss_begin(w.flow, 7, 3, 5, 2000, w.now_us);
 		assert_false(watch(&w, 2000, 1000, false, 0));
 		assert_false(watch(&w, 3000, 1000, false, 0));
@@ -1227,6 +1271,102 @@ static void test_loss_after_an_idle_time_is_not_a_mean(void **state)
 	}
 }
 
+/* A page of which a tenth was lost says nothing an hour later. */
+static void test_old_loss_is_forgotten(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.line.measured = told.line.rate;
+	for (i = 0; i < 8; i++) {
+		tick_told(&told);
+		told.bytes += 5 * PACKET;
+		pass_between(&told.loss, 0, 0, 5 * PACKET, i ? PACKET / 2 : 0);
+		update_told(&told);
+	}
+	told.now_us += 3600 * S;
+	told.bytes += PACKET;
+	update_told(&told);
+	assert_int_equal(told.line.rate, 20 * MBIT);
+}
+
+/* Bursts use the rate, whatever the pauses between them: it returns towards the one that lost. */
+static void test_pauses_are_no_time_of_a_round(void **state)
+{
+	struct told told;
+	u32 i, j;
+
+	(void)state;
+	begin_told(&told);
+	told.params.min = MBIT / 2;
+	told.line.rate = told.line.measured = MBIT;
+	told.loss.ceiling = 2 * MBIT;
+	for (i = 0; i < 15; i++) {
+		for (j = 0; j < 20; j++) {
+			tick_told(&told);
+			pass_between(&told.loss, 0, 0, MBIT * TICK_US / 1000000, 0);
+			tell(&told, 1, 10000, 0);
+			update_told(&told);
+		}
+		told.now_us += S;
+	}
+	assert_int_equal(told.line.rate, MBIT * 3 / 2);
+}
+
+/* Beside traffic without a pause the same bursts do not seem to use the rate. A part that a path loses
+ * whatever it is does not take it away, nor hold it once that ends.
+ */
+static void test_loss_of_bursts_of_a_path_is_not_followed(void **state)
+{
+	struct told told;
+	u64 least = 20 * MBIT;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.line.measured = told.line.rate;
+	for (i = 0; i < 120 * S / TICK_US; i++) {
+		bool burst = i % 125 < 6;
+
+		tick_told(&told);
+		told.bytes += burst ? 19 * MBIT * TICK_US / 1000000 : 0;
+		pass_between(&told.loss, 0, 0, burst ? 38000 : 100,
+			     burst && i < 60 * S / TICK_US ? 800 : 0);
+		tell(&told, 1, 10000, 0);
+		update_told(&told);
+		if (told.line.rate < least)
+			least = told.line.rate;
+	}
+	assert_true(least >= 10 * MBIT);
+	assert_int_equal(told.loss.ceiling, 0);
+}
+
+/* Nor is a rate held that bursts were lost at, once nothing has been lost for long. */
+static void test_loss_of_bursts_is_forgotten(void **state)
+{
+	struct told told;
+	u32 i;
+
+	(void)state;
+	begin_told(&told);
+	told.line.measured = told.line.rate;
+	for (i = 0; i < 60 * S / TICK_US; i++) {
+		bool burst = i % 125 < 6;
+
+		tick_told(&told);
+		told.bytes += burst ? 5 * MBIT * TICK_US / 1000000 : 100 - MBIT * TICK_US / 1000000;
+		pass_between(&told.loss, 0, 0, burst ? 10000 : 100,
+			     burst && i < 5 * S / TICK_US ? 2500 : 0);
+		tell(&told, 1, 10000, 0);
+		update_told(&told);
+		if (i == 15 * S / TICK_US)
+			assert_true(told.loss.ceiling && told.line.rate < 15 * MBIT);
+	}
+	assert_int_equal(told.loss.ceiling, 0);
+}
+
 /* A line with a queue stands still for 2 s, and goes on at its rate. Senders stop after 200 ms, but for
  * packets that they send again on timeouts, and all that they send for 200 ms when they have answers.
  */
@@ -1239,7 +1379,7 @@ static void test_line_that_stood_still_has_its_rate(void **state)
 	(void)state;
 	begin_told(&told);
 	told.params.min = MBIT / 16;
-	flow = zrtt_loss_flow(&told.loss, 1, 0);
+	flow = zrtt_loss_flow(&told.loss, 1, ZRTT_LOSS_PACKET, 0);
 	zrtt_loss_begin(flow, 1, 1, 1, 0, 0);
 	for (i = 0; i < 20 * S / TICK_US; i++) {
 		u32 at_us = i * TICK_US;
@@ -1411,6 +1551,8 @@ int main(void)
 		cmocka_unit_test(test_what_is_older_than_the_watch_was_not_lost),
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
+		cmocka_unit_test(test_little_beyond_a_hole_says_nothing),
+		cmocka_unit_test(test_who_sends_more_is_watched),
 		cmocka_unit_test(test_loss_after_a_silence_is_seen),
 		cmocka_unit_test(test_hosts_agree_on_loss),
 		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
@@ -1418,6 +1560,10 @@ int main(void)
 		cmocka_unit_test(test_seldom_answers_are_kept),
 		cmocka_unit_test(test_rate_that_empties_a_queue_ends_with_it),
 		cmocka_unit_test(test_first_rate_that_loses_says_nothing),
+		cmocka_unit_test(test_old_loss_is_forgotten),
+		cmocka_unit_test(test_pauses_are_no_time_of_a_round),
+		cmocka_unit_test(test_loss_of_bursts_of_a_path_is_not_followed),
+		cmocka_unit_test(test_loss_of_bursts_is_forgotten),
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
 		cmocka_unit_test(test_without_answers_loss_is_followed),
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
