@@ -144,7 +144,8 @@ static void zrtt_derive_line(struct Qdisc *sch)
 	}
 	if (!zrtt_finds_rate(q))
 		return;
-	zrtt_line_set(&hidden->line, params, hidden->line.rate);
+	zrtt_line_allow(&hidden->line, params, hidden->max);
+	hidden->max = params->max;
 	q->link.rate = hidden->line.rate;
 	zrtt_shaper_derive(&q->link);
 }

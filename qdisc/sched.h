@@ -144,6 +144,7 @@ struct zrtt_together {
 /**
  * struct zrtt_hidden - the line whose rate is to be found
  * @kind: enum zrtt_line_kind
+ * @max: the most that its rate may be, bytes per second
  * @line: what is known of it
  * @answers: of packets that answered, not yet looked at; with ZRTT_LINE_AHEAD
  * @asker: who asks for those of others, 0 = nobody; with ZRTT_LINE_BEHIND
@@ -152,6 +153,7 @@ struct zrtt_together {
  */
 struct zrtt_hidden {
 	u32 kind;
+	u64 max;
 	struct zrtt_line line;
 	struct zrtt_line_answers answers;
 	u8 asker;

@@ -52,8 +52,12 @@
  */
 #define ZRTT_LINE_KEEP_US	1000000
 
-/* The least excess of two windows is that of an empty line: a queue would be gone in that time. */
+/* The least excess of two windows, 8 s each, is that of an empty line. Half of what is just no queue yet
+ * is left when one is emptied: it would become the least of the next windows, and then be no queue,
+ * again and again. So a line that had one is emptied at the end of each window, for this time.
+ */
 #define ZRTT_LINE_WINDOW_US	(1U << 23)
+#define ZRTT_LINE_REST_US	200000
 
 /* Long before that: a line that has a queue is busy, and what gets through it does not fall with the
  * rate. If both fell by 2^-2, and for this time the excess stayed the same, but for 2^-2 of it and
@@ -262,12 +266,13 @@ struct zrtt_line_empty {
  * @flat: is the excess a queue?
  * @noise: or does it vary by itself?
  * @window_us: when this window began
+ * @queued: there was a queue in it, of which something may be left
  * @epoch_us: when this epoch began ...
  * @epoch_bytes: ... and what was sent by then
  * @answered_us: when there was an answer last
  * @used_q8: what is sent, as a part of the rate, 256 is 1; what was more falls slowly
  * @step: the rate grows by 2^-@step
- * @steps: epochs for which it has been that
+ * @steps: epochs for which it has been that, up to ZRTT_LINE_GROW_EPOCHS
  * @latest: when the latest probe was through the line, and what had been sent before it
  * @point: the same of one that the line is measured from
  * @pointed: @point is one
@@ -303,6 +308,7 @@ struct zrtt_line {
 	u8 step;
 	u8 steps;
 	bool ours;
+	bool queued;
 	bool pointed;
 	bool point_queued;
 	struct zrtt_line_mark latest;
@@ -463,6 +469,7 @@ static inline u32 zrtt_line_excess(struct zrtt_line *line, u32 excess_us, u32 no
 		line->floor_us[1] = line->floor_us[0];
 		line->floor_us[0] = ~0U;
 		line->window_us = now_us;
+		line->queued = false;
 	}
 	if (excess_us < line->floor_us[0])
 		line->floor_us[0] = excess_us;
@@ -483,6 +490,20 @@ static inline bool zrtt_line_set(struct zrtt_line *line, const struct zrtt_line_
 	line->lowered += rate < before;
 	line->raised += rate > before;
 	return rate != before;
+}
+
+/**
+ * zrtt_line_allow() - the user allows other rates
+ * @line: the line
+ * @params: what he allows now
+ * @max: what was the most before, bytes per second
+ *
+ * A rate that nobody found was the most that was allowed, and is so again.
+ */
+static inline void zrtt_line_allow(struct zrtt_line *line, const struct zrtt_line_params *params,
+				   u64 max)
+{
+	zrtt_line_set(line, params, line->measured || line->rate != max ? line->rate : params->max);
 }
 
 static inline u64 zrtt_line_least(u64 a, u64 b)
@@ -580,6 +601,15 @@ static inline u8 zrtt_line_step(const struct zrtt_line *line)
 	       (u8)zrtt_line_least(steps, ZRTT_LINE_GROW_MIN - ZRTT_LINE_GROW_MAX);
 }
 
+/* Set the rate to what was measured, less what takes @surplus_us of a queue away in time. */
+static inline bool zrtt_line_drain(struct zrtt_line *line, const struct zrtt_line_params *params,
+				   u64 surplus_us)
+{
+	surplus_us = zrtt_line_least(surplus_us, ZRTT_LINE_DRAIN_US * 3 / 4);
+	return zrtt_line_set(line, params, line->measured -
+			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
+}
+
 /* There is a queue on the line: empty it. */
 static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_line_params *params,
 				   u32 bytes, u32 now_us)
@@ -593,9 +623,21 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 		return false;
 	surplus_us = zrtt_line_waits(line, params, bytes, now_us);
 	surplus_us -= zrtt_line_least(surplus_us, zrtt_line_queue_us(line) / 2);
-	surplus_us = zrtt_line_least(surplus_us, ZRTT_LINE_DRAIN_US * 3 / 4);
-	return zrtt_line_set(line, params, line->measured -
-			     div_u64(line->measured * surplus_us, ZRTT_LINE_DRAIN_US));
+	return zrtt_line_drain(line, params, surplus_us);
+}
+
+/* Is a window about to end, of which a queue may be left? */
+static inline bool zrtt_line_rests(const struct zrtt_line *line, u32 now_us)
+{
+	return line->queued && line->measured &&
+	       now_us - line->window_us > ZRTT_LINE_WINDOW_US - ZRTT_LINE_REST_US;
+}
+
+/* Take away what may wait unseen, and as much again, but for noise. */
+static inline bool zrtt_line_rest(struct zrtt_line *line, const struct zrtt_line_params *params)
+{
+	line->state = ZRTT_LINE_QUEUE;
+	return zrtt_line_drain(line, params, 2 * zrtt_line_queue_us(line) - line->noise.us);
 }
 
 /* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being
@@ -604,8 +646,7 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 static inline bool zrtt_line_empties(struct zrtt_line *line, bool queue, u32 now_us)
 {
 	struct zrtt_line_empty *empty = &line->empty;
-	u32 since_us = now_us - empty->least_at_us;
-	u32 sooner_us = since_us >> ZRTT_LINE_EMPTY_SHIFT;
+	u32 sooner_us = (now_us - empty->least_at_us) >> ZRTT_LINE_EMPTY_SHIFT;
 
 	if (!empty->begun)
 		return false;
@@ -613,7 +654,7 @@ static inline bool zrtt_line_empties(struct zrtt_line *line, bool queue, u32 now
 		empty->least_us = line->gap_us;
 		empty->least_at_us = now_us;
 	}
-	empty->begun = since_us <= ZRTT_LINE_EMPTY_US + line->gap_us &&
+	empty->begun = now_us - empty->least_at_us <= ZRTT_LINE_EMPTY_US + line->gap_us &&
 		       now_us - empty->since_us < ZRTT_LINE_WINDOW_US;
 	return empty->begun;
 }
@@ -737,7 +778,7 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 	u64 rate = base;
 
 	line->state = ZRTT_LINE_GROW;
-	line->steps += epochs;
+	line->steps = (u8)zrtt_line_least(line->steps + epochs, ZRTT_LINE_GROW_EPOCHS);
 	if (line->steps >= ZRTT_LINE_GROW_EPOCHS && line->step > ZRTT_LINE_GROW_MAX) {
 		line->step--;
 		line->steps = 0;
@@ -923,7 +964,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->epoch_bytes = bytes;
 	zrtt_line_forget(answers, now_us);
 	/* what passes then is no measure of what it carries, and times wrap */
-	if (now_us - line->answered_us > ZRTT_LINE_STILL_US)
+	if (now_us - line->answered_us > ZRTT_LINE_STILL_US + line->gap_us)
 		line->pointed = false;
 	if (span_us > ZRTT_LOSS_PAUSE_US)
 		zrtt_loss_pause(loss, span_us, bytes, now_us);
@@ -948,6 +989,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	if (lost)
 		return true;
+	line->queued |= ours;
 	zrtt_line_deep(line, ours, full, span_us, now_us);
 	zrtt_line_vary(line, now_us);
 	if (zrtt_line_farther(line, queue, now_us))
@@ -958,6 +1000,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 		return zrtt_line_half(line, params);
 	if (ours)
 		return zrtt_line_lower(line, params, bytes, now_us);
+	if (zrtt_line_rests(line, now_us) && !zrtt_loss_holds(loss))
+		return zrtt_line_rest(line, params);
 	/* a line that loses says itself which rate is too much */
 	base = zrtt_loss_holds(loss) ? line->rate : zrtt_line_base(line);
 	if (!queue && full && !zrtt_loss_holds(loss))

@@ -315,6 +315,49 @@ static void test_line_before_the_queue_is_found(void **state)
 	free(w);
 }
 
+/* What is no queue yet, and left, is not taken for an empty line minute by minute. */
+static void test_queue_does_not_add_up(void **state)
+{
+	static const u32 kinds[] = { ZRTT_LINE_BEHIND, ZRTT_LINE_AHEAD };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(kinds); i++) {
+		struct world *w = new_world(kinds[i], 20 * MBIT, 40000);
+
+		run(w, 180 * S);
+		assert_true(used(w, 60 * S) >= 0.98);
+		assert_true(w->worst_us <= 20000);
+		free(w);
+	}
+}
+
+/* Who found no rate has the most that is allowed, also when that is raised. */
+static void test_most_that_is_allowed_may_rise(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 10 * MBIT };
+	struct zrtt_line line;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, START_US);
+	params.max = 50 * MBIT;
+	zrtt_line_allow(&line, &params, 10 * MBIT);
+	assert_int_equal(line.rate, 50 * MBIT);
+	params.max = 5 * MBIT;
+	zrtt_line_allow(&line, &params, 50 * MBIT);
+	assert_int_equal(line.rate, 5 * MBIT);
+	/* one that was lowered, or found, stays */
+	line.rate = 2 * MBIT;
+	params.max = 20 * MBIT;
+	zrtt_line_allow(&line, &params, 5 * MBIT);
+	assert_int_equal(line.rate, 2 * MBIT);
+	line.rate = 20 * MBIT;
+	line.measured = 20 * MBIT;
+	params.max = 50 * MBIT;
+	zrtt_line_allow(&line, &params, 20 * MBIT);
+	assert_int_equal(line.rate, 20 * MBIT);
+}
+
 static void test_line_that_falls_and_rises(void **state)
 {
 	u32 i;
@@ -489,7 +532,7 @@ static void test_few_answers_are_enough(void **state)
 		w->silent = false;
 		run(w, S / 10);
 	}
-	assert_true(w->line.rate >= 15 * MBIT);
+	assert_true(w->line.measured >= 15 * MBIT);
 	free(w);
 }
 
@@ -1367,6 +1410,38 @@ static void test_loss_of_bursts_is_forgotten(void **state)
 	assert_int_equal(told.loss.ceiling, 0);
 }
 
+/* A line that fell to 1 Mbit/s, of one connection that has 125 kB on its way: an answer comes a second
+ * after the one before.
+ */
+static void test_line_is_measured_by_answers_of_a_long_queue(void **state)
+{
+	u32 i, at_us = 0, left_us = 0, wait_us = 0;
+	struct told told;
+	double queue = 0;
+
+	(void)state;
+	begin_told(&told);
+	told.params.min = MBIT / 16;
+	told.line.measured = told.line.lately = told.line.rate;
+	for (i = 0; i < 20 * S / TICK_US; i++) {
+		double carried = fmin(queue, 1.0 * MBIT * TICK_US / 1e6);
+		double sent = fmin((double)told.line.rate * TICK_US / 1e6, 125000 - queue + carried);
+
+		told.now_us += TICK_US;
+		told.bytes += (u32)sent;
+		queue += sent - carried;
+		if (is_due(at_us, told.now_us)) {
+			if (left_us)
+				tell(&told, 1, told.now_us - left_us, wait_us);
+			wait_us = (u32)(queue * 1e6 / MBIT);
+			left_us = told.now_us;
+			at_us = told.now_us + wait_us + 20000;
+		}
+		update_told(&told);
+	}
+	assert_true(told.line.measured < 2 * MBIT && told.line.rate < 2 * MBIT);
+}
+
 /* A line with a queue stands still for 2 s, and goes on at its rate. Senders stop after 200 ms, but for
  * packets that they send again on timeouts, and all that they send for 200 ms when they have answers.
  */
@@ -1526,6 +1601,8 @@ int main(void)
 		cmocka_unit_test(test_line_is_found_and_kept),
 		cmocka_unit_test(test_first_queue_is_emptied),
 		cmocka_unit_test(test_line_before_the_queue_is_found),
+		cmocka_unit_test(test_queue_does_not_add_up),
+		cmocka_unit_test(test_most_that_is_allowed_may_rise),
 		cmocka_unit_test(test_line_that_falls_and_rises),
 		cmocka_unit_test(test_line_that_always_changes),
 		cmocka_unit_test(test_idle_line_is_remembered),
@@ -1564,6 +1641,7 @@ int main(void)
 		cmocka_unit_test(test_pauses_are_no_time_of_a_round),
 		cmocka_unit_test(test_loss_of_bursts_of_a_path_is_not_followed),
 		cmocka_unit_test(test_loss_of_bursts_is_forgotten),
+		cmocka_unit_test(test_line_is_measured_by_answers_of_a_long_queue),
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
 		cmocka_unit_test(test_without_answers_loss_is_followed),
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
