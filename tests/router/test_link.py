@@ -94,6 +94,31 @@ def test_down_keeps_an_ifb_device_that_others_redirect_to(tmp_path: Path) -> Non
     assert done.stderr == told
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_down_keeps_the_ifb_device_where_tc_fails(tmp_path: Path, there: bool) -> None:
+    """There may be a filter that redirects to it, unless its device is gone."""
+    log = tmp_path / "log"
+    log.touch()
+    program(tmp_path, "tc", "echo no >&2; exit 3")
+    shown = ":" if there else "exit 1"
+    program(
+        tmp_path, "ip",
+        f"case $* in *'show dev eth0') {shown} ;; *show*) echo ifb-eth0 ;; *) echo $* >>{log} ;; esac",
+    )  # fmt: skip
+    done = run(tmp_path, LINK, "down", "eth0")
+    assert (done.returncode, done.stderr) == ((3, "no\n") if there else (0, ""))
+    assert log.read_text() == ("" if there else "link del ifb-eth0\n")
+
+
+def test_tc_is_found_where_cron_does_not_look(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    program(tmp_path, "tc", f"echo $PATH >>{log}")
+    program(tmp_path, "ip", "exit 1")
+    path = f"{tmp_path}:/usr/bin:/bin"
+    subprocess.run([LINK, "down", "eth0"], env={"PATH": path}, check=True)
+    assert set(log.read_text().splitlines()) == {f"{path}:/usr/sbin:/sbin"}
+
+
 @pytest.mark.parametrize(
     ("verb", "code", "told"), [("up", 1, "zrtt-link: ifb-eth0 is no ifb device\n"), ("down", 0, "")]
 )
