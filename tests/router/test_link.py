@@ -146,6 +146,18 @@ def test_one_waits_for_another(tmp_path: Path, verb: str) -> None:
     assert log.read_text().startswith("/run/zrtt-link.lock\ntc\n")
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts a /run of its own")
+@pytest.mark.parametrize("older", [False, True])
+def test_nobody_else_can_lock(tmp_path: Path, older: bool) -> None:
+    """As who can read a file can: also where a version before left one that all can read."""
+    for name in ("tc", "ip", "flock"):
+        program(tmp_path, name, "stat -c %a /run/zrtt-link.lock" if name == "flock" else "exit 1")
+    before = "touch /run/zrtt-link.lock" if older else ":"
+    script = f"umask 022; mount -t tmpfs none /run; {before}; exec {LINK} down eth0"
+    done = run(tmp_path, "unshare", "--mount", "sh", "-c", script)
+    assert (done.returncode, done.stdout) == (0, "600\n")
+
+
 def test_ifb_device_that_another_redirects_to_stays(tmp_path: Path) -> None:
     """Where the filter of one is there before that of the other, which has made the device."""
     log = tmp_path / "log"
