@@ -174,6 +174,17 @@ def test_ifb_device_that_another_redirects_to_stays(tmp_path: Path) -> None:
     assert log.read_text() == "link add ifb-eth0 type ifb\nlink set ifb-eth0 up\n"
 
 
+@pytest.mark.parametrize("signal", ["HUP", "INT", "TERM"])
+def test_signal_leaves_no_new_ifb_device(tmp_path: Path, signal: str) -> None:
+    """As Ctrl-C does; who runs this in the background may ignore some."""
+    log = tmp_path / "log"
+    program(tmp_path, "tc", f"case $* in 'qdisc replace'*) kill -{signal} $PPID ;; esac")
+    program(tmp_path, "ip", f"case $* in *show*) exit 1 ;; *) echo $* >>{log} ;; esac")
+    done = run(tmp_path, "env", "--default-signal", LINK, "up", "eth0", ZRTT_DOWNLINK="9mbit")
+    assert done.returncode == 1
+    assert log.read_text().endswith("link set ifb-eth0 up\nlink del ifb-eth0\n")
+
+
 @pytest.mark.parametrize("mode", ["start", "stop"])
 def test_hook_that_is_left_behind_is_silent(tmp_path: Path, mode: str) -> None:
     """Of a package that was removed, not purged."""
