@@ -60,6 +60,16 @@ def test_rate_names_the_ifb_device_that_is_gone(tmp_path: Path) -> None:
     assert done.stderr == "zrtt-link: no zrtt on ifb-eth0: run zrtt-link up eth0 first\n"
 
 
+@pytest.mark.parametrize(("verb", "bounds"), [("up", "min 128kbit max 10gbit "), ("rate", "")])
+def test_rate_keeps_bounds_that_are_not_set(tmp_path: Path, verb: str, bounds: str) -> None:
+    """As all that is not; of up they return to their defaults."""
+    log = tmp_path / "log"
+    program(tmp_path, "tc", f"case $* in *show*) echo '{ZRTT}' ;; *) echo $* >>{log} ;; esac")
+    done = run(tmp_path, LINK, verb, "eth0", ZRTT_UPLINK="auto min 1mbit")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"bandwidth auto {bounds}min 1mbit timestamps" in log.read_text()
+
+
 def test_words_of_settings_are_no_patterns(tmp_path: Path) -> None:
     """Else the names of files here would be parameters."""
     program(tmp_path, "tc", "case $* in *replace*) echo $# ;; esac")
