@@ -202,6 +202,14 @@ def test_quotes_do_not_break_json(tmp_path: Path) -> None:
     assert made.findings()[0]["text"] == 'Linux 6.1"\\x'
 
 
+def test_names_are_printed_as_plain_text(tmp_path: Path) -> None:
+    """A device may be called anything, and JSON has no control characters."""
+    made = router(tmp_path, release="6.1\x1b[2J\x7f\u00e9")
+    want = "Linux 6.1?[2J???"
+    assert made.findings()[0]["text"] == want
+    assert made.run().stdout.splitlines()[0] == f"ok    {want}"
+
+
 def test_runs_in_busybox_ash(tmp_path: Path) -> None:
     """Debian's takes a tc of its own first, with which there is little to look at."""
     done = router(tmp_path).run("-j", shell=("busybox", "ash"))

@@ -10,8 +10,13 @@ have() {
 	command -v "$1" >/dev/null 2>&1
 }
 
+# plain TEXT: names of devices may have any bytes, and go to terminals
+plain() {
+	printf %s "$1" | tr '\n\t' '  ' | tr -c ' -~' '?'
+}
+
 quoted() {
-	printf '"%s"' "$(printf %s "$1" | tr '\n\t' '  ' | sed 's/[\\"]/\\&/g')"
+	printf '"%s"' "$(plain "$1" | sed 's/[\\"]/\\&/g')"
 }
 
 begin() {
@@ -22,7 +27,7 @@ begin() {
 finding() {
 	[ "$1" != FAIL ] || failed=1
 	if [ $json -eq 0 ]; then
-		printf '%-4s  %s%s%s\n' "$1" "${DEV:+$DEV: }" "$2" "${3:+  ($3)}"
+		printf '%-4s  %s\n' "$1" "$(plain "${DEV:+$DEV: }$2${3:+  ($3)}")"
 		return
 	fi
 	printf '%s{"level":%s,"device":%s,"text":%s,"advice":%s}' "$between" \
