@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <net/if.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -73,6 +74,14 @@ static __u32 program_id(int prog_fd)
 	return bpf_obj_get_info_by_fd(prog_fd, &info, &len) ? 0 : info.id;
 }
 
+/* A tcx link moves to another namespace with its device, which may keep its index. */
+static bool has_moved(const struct pins *pins)
+{
+	char name[IF_NAMESIZE];
+
+	return !netns_enter_id(pins->netns) && !if_indextoname(pins->ifindex, name);
+}
+
 bool hook_is_alive(const struct pins *pins)
 {
 	bool alive;
@@ -80,7 +89,7 @@ bool hook_is_alive(const struct pins *pins)
 
 	fd = pins_get(pins, PIN_LINK);
 	if (fd >= 0) {
-		alive = link_ifindex(fd) == pins->ifindex;
+		alive = link_ifindex(fd) == pins->ifindex && !has_moved(pins);
 		close(fd);
 		return alive;
 	}

@@ -49,6 +49,24 @@ def test_a_deleted_device_leaves_nothing(net: Network, agent: Agent, encoding: s
     assert not left_of(again), left_of(again)
 
 
+@pytest.mark.old_too
+@each_encoding
+def test_a_device_that_moves_is_detached(net: Network, agent: Agent, encoding: str) -> None:
+    """By the next command, whatever it is about; then it can be attached where it is."""
+    before = present()
+    net.a.ip("link", "add", "v0", "type", "veth", "peer", "name", "v1")
+    agent.attach(dev="v0", encoding=encoding)
+    made = present(before)
+    net.a.ip("link", "set", "v0", "netns", net.b.name)
+    assert statuses("--netns", net.b.name) == []
+    assert not left_of(made), left_of(made)
+    there = Agent(net.b, agent.cgroup)
+    there.attach(dev="v0", encoding=encoding)
+    again = present(before)
+    there.detach(dev="v0")
+    assert not left_of(again), left_of(again)
+
+
 @each_encoding
 def test_a_deleted_namespace_leaves_nothing(net: Network, agent: Agent, encoding: str) -> None:
     before = present()
