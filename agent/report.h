@@ -2,6 +2,9 @@
 #ifndef _AGENT_REPORT_H
 #define _AGENT_REPORT_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #define __printf(a, b)	__attribute__((format(printf, a, b)))
 #define __noreturn	__attribute__((noreturn))
 
@@ -16,6 +19,12 @@
  * Return: -1, for the caller to pass on
  */
 int __printf(2, 3) refuse(const char *what, const char *format, ...);
+
+/* Whether a byte of a name is printable ASCII. */
+bool is_plain(char byte);
+
+/* Print a name, which may have any bytes: those that are not plain become \xNN. */
+void print_name(FILE *out, const char *name);
 
 /* End the program: out of memory. */
 void __noreturn out_of_memory(void);

@@ -130,8 +130,8 @@ static void print_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++) {
-		if ((unsigned char)*text < ' ')
-			printf("\\u%04x", *text);
+		if (!is_plain(*text))
+			printf("\\\\x%02x", (unsigned char)*text);
 		else
 			printf(*text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
 	}
@@ -179,9 +179,11 @@ static void print_text(const struct status *status)
 {
 	int i;
 
-	fputs(status->dev, stdout);
-	if (*status->netns)
-		printf(" netns %s", status->netns);
+	print_name(stdout, status->dev);
+	if (*status->netns) {
+		fputs(" netns ", stdout);
+		print_name(stdout, status->netns);
+	}
 	printf(": encoding %s %s attached %s\n  to ",
 	       encodings[status->config.encoding],
 	       status->config.every_packet ? "every-packet" : "sampled",

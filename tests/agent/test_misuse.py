@@ -15,7 +15,7 @@ import pytest
 from agents import Agent
 from hosts import Network
 
-from lab.senders.agent import program, run
+from lab.senders.agent import done, program, run, statuses
 
 NOBODY = 65534
 ANYBODYS = ("/", "/run", "/sys", "/sys/fs")
@@ -83,6 +83,19 @@ def test_help_explains_each_option(net: Network) -> None:
 
 def test_unknown_device(net: Network) -> None:
     refused(run("attach", "nowhere0", "--netns", net.a.name), "nowhere0")
+
+
+def test_names_are_printed_as_plain_text(net: Network, agent: Agent) -> None:
+    """A device may have any bytes in its name; the last one here is not UTF-8."""
+    name, plain = '\x1b[2J"\\\udcff', '\\x1b[2J"\\\\xff'
+    net.a.ip("link", "add", "v0", "type", "veth", "peer", "name", "v1")
+    agent.attach(dev="v0")
+    net.a.ip("link", "set", "v0", "name", name)
+    where = ("--netns", net.a.name)
+    assert [status.dev for status in statuses(*where)] == [plain]
+    assert run("status", *where).stdout.startswith(f"{plain} netns {net.a.name}: ")
+    done("detach", *where)
+    refused(run("detach", name, *where), f": {plain}: not attached")
 
 
 def test_unknown_namespace(net: Network) -> None:
