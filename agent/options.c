@@ -185,8 +185,7 @@ static void check_combinations(const struct options *options)
 		wrong("%s: no device", commands[options->command]);
 	if (options->cgroup && options->config.encoding != ZRTT_AGENT_TCP)
 		wrong("--cgroup needs --encoding tcp");
-	if (options->config.ipv4_option != ZRTT_HINT_IPV4_TYPE &&
-	    options->config.encoding != ZRTT_AGENT_IP)
+	if (options->config.ipv4_option && options->config.encoding != ZRTT_AGENT_IP)
 		wrong("--ipv4-option needs --encoding ip");
 }
 
@@ -195,7 +194,6 @@ void options_parse(struct options *options, int argc, char **argv)
 	const char *name[sizeof(accepted_by) / sizeof(*accepted_by)] = { };
 	int index = 0, option;
 
-	options->config.ipv4_option = ZRTT_HINT_IPV4_TYPE;
 	argv[0] = "zrtt-agent";	/* for the messages of getopt_long() */
 	while ((option = getopt_long(argc, argv, "jhV", long_options, &index)) >= 0) {
 		parse_option(options, option);
@@ -214,4 +212,6 @@ void options_parse(struct options *options, int argc, char **argv)
 			      option == 'j' ? "" : "--", name[option]);
 	}
 	check_combinations(options);
+	if (!options->config.ipv4_option)
+		options->config.ipv4_option = ZRTT_HINT_IPV4_TYPE;
 }

@@ -52,6 +52,7 @@ def refused(said: subprocess.CompletedProcess[str], *words: str) -> None:
         ("attach", "a0", "--ipv4-option", "256"),
         ("attach", "a0", "--ipv4-option", "158x"),
         ("attach", "a0", "--ipv4-option", "222", "--encoding", "tcp"),
+        ("attach", "a0", "--ipv4-option", "158", "--encoding", "tcp"),
         ("attach", "a0", "--sometimes"),
         ("detach",),
         ("status", "a0", "a1"),
