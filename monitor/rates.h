@@ -31,8 +31,8 @@ struct rates {
  * @instance: of the later one
  * @rates: set on success
  *
- * Return: whether both have the qdisc, and it was not replaced: the counters of a
- * new one are smaller.
+ * Return: whether both have the qdisc, and none of its counters fell, as one does
+ * if another qdisc replaced it.
  */
 bool rates_between(const struct snapshot *before, const struct snapshot *now,
 		   const struct instance *instance, struct rates *rates);

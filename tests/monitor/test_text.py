@@ -123,6 +123,27 @@ def test_replaced_qdisc_has_no_throughput_yet(kernel: Canned) -> None:
     assert len(lines_of(said, "throughput")) == 1
 
 
+@pytest.mark.parametrize(
+    "counter", ["packets", "packets_in", "ecn_mark", "drop_mark", "drop_late", "drop_limit"]
+)
+def test_any_counter_that_fell_is_of_a_replaced_qdisc(kernel: Canned, counter: str) -> None:
+    """Also where the new one has sent more than the old one."""
+    before = zrtt((1000, 99)) if counter == "packets" else zrtt((1000, 1), **{counter: 99})
+    kernel.reply("qdiscs", 0, before)
+    kernel.reply("qdiscs", 1, zrtt((2000, 2)))
+    said = kernel.run("-i0.1")
+    assert lines_of(said, "queue") and not lines_of(said, "throughput")
+
+
+@pytest.mark.parametrize("counter", ["packets", "bytes", "drops"])
+def test_counter_of_a_lane_that_fell_is_of_a_replaced_qdisc(kernel: Canned, counter: str) -> None:
+    *others, last = lanes()
+    kernel.reply("qdiscs", 0, zrtt(lane=[*others, last | {counter: 999}]))
+    kernel.reply("qdiscs", 1, zrtt())
+    said = kernel.run("-i0.1")
+    assert lines_of(said, "queue") and not lines_of(said, "throughput")
+
+
 def test_unknown_capacity_is_not_compared(kernel: Canned) -> None:
     assert " of " not in shown(kernel, "throughput")
 
