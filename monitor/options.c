@@ -104,7 +104,7 @@ static long parse_number(const char *option, long min, const char *word)
 	long number = strtol(word, &end, 10);
 
 	if (end == word || *end || number < min || number > INT_MAX)
-		wrong("%s must be a number from %ld on, not %s", option, min, word);
+		wrong("%s must be %ld .. %d, not %s", option, min, INT_MAX, word);
 	return number;
 }
 
