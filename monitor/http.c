@@ -39,7 +39,8 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 		return MHD_NO;
 	MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, CONTENT_TYPE);
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, MHD_HTTP_METHOD_GET);
+		MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+					MHD_HTTP_METHOD_GET ", " MHD_HTTP_METHOD_HEAD);
 	result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -80,8 +81,9 @@ static enum MHD_Result handle(void *subject, struct MHD_Connection *connection,
 	(void)body;
 	(void)body_len;
 	(void)request;
-	if (strcmp(method, MHD_HTTP_METHOD_GET))
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET only\n");
+	/* of HEAD the library sends the header alone */
+	if (strcmp(method, MHD_HTTP_METHOD_GET) && strcmp(method, MHD_HTTP_METHOD_HEAD))
+		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
 	if (strcmp(path, "/metrics"))
 		return refuse(connection, MHD_HTTP_NOT_FOUND, "see /metrics\n");
 	return answer_metrics(connection, subject);

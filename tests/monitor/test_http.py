@@ -62,6 +62,17 @@ def test_any_address_is_of_both_families(kernel: Canned, client: str) -> None:
         assert answer(sock).startswith(b"HTTP/1.1 200 ")
 
 
+@pytest.mark.parametrize(("method", "status"), [(b"HEAD", b"200"), (b"POST", b"405")])
+def test_methods(kernel: Canned, method: bytes, status: bytes) -> None:
+    """HEAD has the header of GET, and no body; what else there is, a refusal names."""
+    with serving(kernel, "127.0.0.1") as port, connect("127.0.0.1", port) as sock:
+        sock.sendall(REQUEST.replace(b"GET", method))
+        header, _, body = sock.makefile("rb").read().partition(b"\r\n\r\n")
+    assert header.startswith(b"HTTP/1.1 %s " % status)
+    refused = method == b"POST"
+    assert (b"\r\nAllow: GET, HEAD\r\n" in header, bool(body)) == (refused, refused)
+
+
 def test_scope_of_an_address(kernel: Canned) -> None:
     """The number of a device, or, of an address of a link, its name."""
     with serving(kernel, "[::1%1]") as port, connect("::1", port) as sock:
