@@ -36,10 +36,14 @@ COMPLETED = {
     "zrtt-agent ": "attach detach status",
     "zrtt-agent attach ": "lo --encoding",
     "zrtt-agent attach lo --encoding ": "ip tcp",
-    "zrtt-check -": "-j",
-    "zrtt-link ": "up rate down",
+    "zrtt-agent status ": "lo -j --json --netns",
+    "zrtt-check -": "-j --help",
+    "zrtt-link ": "up rate down --help",
     "zrtt-link up l": "lo",
-    "zrtt-mon -": "--prometheus",
+    "zrtt-mon -": "-j --json -f --flows -H --hosts --prometheus",
+    "zrtt-mon --prometheus l": "lo",
+    "zrtt-mon --prometheus=/us": "/usr",
+    "zrtt-mon --hosts ": "lo",
     "zrtt-mon -s ": "rate rtt prob",
 }
 
