@@ -1206,7 +1206,7 @@ static int zrtt_print_xstats(const struct qdisc_util *qu, FILE *f,
 		print_lanes(st.lane);
 	if (len >= offsetof(struct tc_zrtt_xstats, flows_quic))
 		print_hosts(&st);
-	if (len >= sizeof(st))
+	if (len >= offsetof(struct tc_zrtt_xstats, line_ceiling) + sizeof(st.line_ceiling))
 		print_line(&st);
 	return 0;
 }
