@@ -32,6 +32,7 @@ awk '
 		return text
 	}
 	/ libra_ack: / {
+		sub(/.* libra_ack:/, "") # before that is the name of the process, which is anything
 		connection = sprintf("%-22s %-22s", endpoint("src"), endpoint("dest"))
 		known[connection] = sprintf("%13.2f %9.4f %8.6f %10.3f",
 			field("capacity_kbps") / 1000, field("alpha_q16") / 65536,
