@@ -114,7 +114,7 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 }
 
-/* Queue a packet in any lane before bulk: there is nothing to mark it by yet. */
+/* Queue a packet in any lane before bulk: it is marked as it leaves, if it is marked at all. */
 static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 				       struct sk_buff **to_free, enum zrtt_lane lane,
 				       struct zrtt_flow *flow, u32 segs)
@@ -141,7 +141,7 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 	return NET_XMIT_SUCCESS;
 }
 
-/* The same of thin and sparse, and quick if the packet stays as it is and fits in. */
+/* The same for thin and sparse, and quick if the packet is not changed and fits in. */
 static __always_inline int zrtt_enqueue_sparse(struct sk_buff *skb, struct Qdisc *sch,
 					       struct sk_buff **to_free, enum zrtt_lane lane,
 					       struct zrtt_flow *flow, u32 segs)

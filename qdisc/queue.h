@@ -48,7 +48,7 @@ static __always_inline struct qdisc_skb_head *zrtt_lane_list(struct Qdisc *sch,
 	return lane == ZRTT_LANE_BULK ? &sch->q : &q->sparse.lanes[lane];
 }
 
-/* Packets in the lanes of sparse flows. */
+/* Packets in all lanes but bulk and the low-latency lane. */
 static u32 zrtt_sparse_backlog(const struct zrtt_sched_data *q)
 {
 	return q->ahead_pkts - q->l4s.backlog_pkts;
@@ -60,7 +60,7 @@ static __always_inline bool zrtt_returns(enum zrtt_lane lane)
 	return lane == ZRTT_LANE_RETURNING || lane == ZRTT_LANE_RETURNING_LARGE;
 }
 
-/* Is @lane one that few packets join: neither thin nor sparse nor bulk? */
+/* Is @lane one that few packets join: not thin, sparse, large or bulk? */
 static __always_inline bool zrtt_is_rare(enum zrtt_lane lane)
 {
 	return lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_L4S || zrtt_returns(lane);
@@ -352,8 +352,8 @@ static u64 zrtt_head_age_ns(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	return head ? now_ns - zrtt_cb(head)->enqueue_ns : 0;
 }
 
-/* May @lane, thin or sparse, have more than its part of the link? It has if it is far ahead of
- * bulk, or waits though nothing is there.
+/* Has @lane, thin, sparse or large, more than its part of the link? It has if more than its lead
+ * over bulk was sent, or if more than a few packets wait in it though none do behind it.
  */
 static bool zrtt_lane_leads(struct Qdisc *sch, enum zrtt_lane lane)
 {
@@ -375,7 +375,7 @@ static bool zrtt_lane_late(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	       q->params.ctl.target_us * (NSEC_PER_USEC / 2);
 }
 
-/* Is thin or sparse late? If not, neither is until the clock is read again, as later heads
+/* Is thin, sparse or large late? If not, none is until the clock is read again, as later heads
  * came later.
  */
 static bool zrtt_lanes_late(struct Qdisc *sch, u64 now_ns)
@@ -391,8 +391,8 @@ static bool zrtt_may_wait(const struct zrtt_sched_data *q, enum zrtt_lane lane)
 	return zrtt_returns(lane) || q->clock.late;
 }
 
-/* Does @lane, thin or sparse, wait? It does if it leads and is late, and that not for a few
- * packets of a slow link.
+/* Is @lane, thin, sparse or large, to take no more packets? It is if it has more than its part and
+ * its head is late, but not for the few packets that take long on a slow link.
  */
 static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 {
@@ -402,8 +402,8 @@ static bool zrtt_lane_waits(struct Qdisc *sch, enum zrtt_lane lane, u64 now_ns)
 	       zrtt_lane_late(sch, lane, now_ns) && zrtt_lane_leads(sch, lane);
 }
 
-/* The lane of a packet of @flow that is not to join bulk, if zrtt_may_wait(). Where its lane
- * waits, known flows go to bulk, and all do if nothing is there. What is new may be a flood.
+/* The lane of a packet of @flow that is not to join bulk, if zrtt_may_wait(). If its lane takes no
+ * more, live flows go to bulk, and all flows do if bulk is empty. New flows may be a flood.
  *
  * Return: ZRTT_LANES if the packet is refused.
  */

@@ -43,7 +43,7 @@ struct zrtt_dissected {
  * @jiffies: the jiffy of that reading
  * @until: zrtt_moved() from which the clock is read again
  * @share: packets that may share a reading
- * @late: by that reading, a packet of thin or sparse waits too long, see zrtt_lanes_late()
+ * @late: by that reading, a packet of thin, sparse or large waits too long, see zrtt_lanes_late()
  */
 struct zrtt_clock {
 	u64 ns;
@@ -175,7 +175,7 @@ struct zrtt_hidden {
  * @rnd: state of the random number generator
  * @backlog_pkts: packets queued, segments of GSO packets counted
  * @ahead_pkts: those of them that are in a lane before bulk
- * @rare_pkts: those of these that are neither in thin nor in sparse
+ * @rare_pkts: those of these that are in a lane of zrtt_is_rare()
  * @limit: most of them, at the link's present rate
  * @owing_until: of packets in bulk before this number, one may be hit as it leaves
  * @memory: bytes of memory that they take
