@@ -176,14 +176,14 @@ struct zrtt_hidden {
  * @backlog_pkts: packets queued, segments of GSO packets counted
  * @ahead_pkts: those of them that are in a lane before bulk
  * @rare_pkts: those of these that are in a lane of zrtt_is_rare()
- * @limit: most of them, at the link's present rate
+ * @limit: most that @backlog_pkts may be, at the link's present rate
  * @owing_until: of packets in bulk before this number, one may be hit as it leaves
- * @memory: bytes of memory that they take
- * @trim: a limit was lowered below that, packets are to be dropped
+ * @memory: bytes of memory that queued packets take
+ * @trim: a limit was lowered below what is queued, packets are to be dropped
  * @clock: of arrivals
  * @dequeue_jiffies: the jiffy in which zrtt_dequeue_clock() ran last; jiffies - 1 = it runs
  *	for the next packet, too
- * @sent: what left the queue
+ * @sent: what left the queue, by epoch
  * @wanted: what @params make us look for in packets
  * @names_or_strip: @names or the removal of hints is on
  * @asks_more: each packet takes more than its arrival
@@ -195,7 +195,7 @@ struct zrtt_hidden {
  * @watchdog: wakes the device when the shaper lets a packet leave
  * @seen: the packet that is being enqueued; here, as kernels clear their stack
  * @head: copy of its first bytes if its headers are not in one piece
- * @recent: what left, by which packets are late
+ * @recent: what left of late, which says what packets are late
  * @together: the other queues of the device
  */
 struct zrtt_sched_data {
@@ -247,12 +247,12 @@ enum zrtt_timing {
  * struct zrtt_skb_cb - what a queued packet carries
  * @enqueue_ns: when it came
  * @tag: with @times, hash of the flow or of the connection
- * @after: in the returning lane, the packet that it waits for: its number ...
+ * @after: in a returning lane, the number of the packet that it waits for
  * @segs: packets it counts for
  * @times: enum zrtt_timing
- * @below: ... and its lane
- * @ip_off: in the low-latency lane, offset of the IP header, ZRTT_NO_IP if there is none
- * @flow: there, hash of the flow
+ * @below: in a returning lane, the lane of the packet that it waits for
+ * @ip_off: in bulk and the low-latency lane, offset of the IP header, ZRTT_NO_IP if there is none
+ * @flow: there, hash of the flow; in bulk 0 if the verdict on the packet is final
  *
  * It must fit into QDISC_CB_PRIV_LEN: no padding to the alignment of u64.
  */
