@@ -26,15 +26,15 @@
 #define ZRTT_PASSIVE_FADE_SHIFT	6
 #define ZRTT_PASSIVE_SILENT	64	/* the age has 8 bits, which must not wrap */
 
-/* Epochs after which the mean rate of a flow becomes a moving average (1.6 s), and
- * after which it says enough of the flow (1 s): short flows come and go, and must not
- * move the due share.
+/* For 12 epochs (1.6 s) the rate of a flow is the mean since it began, from then on a moving
+ * average.
  */
 #define ZRTT_RATE_EPOCHS	12
 
-/* The same of the epochs in which it sent: a short flow that lost its first packet is a second
- * old when it begins. Where many do, they were the due share: 14 flows beside 110 of 7 kB per
- * second had an eighth of it, and P_b was 0.3.
+/* A flow is mature when it is 8 epochs old (1 s), and counts in the due share once it has also
+ * sent in 8 epochs: short flows come and go, and must not move the due share. Age alone is not
+ * enough, as a short flow that lost its first packet is a second old when it begins. Where that was
+ * enough, 14 flows beside 110 of 7 kB per second had an eighth of the due share, and P_b was 0.3.
  */
 #define ZRTT_MATURE_EPOCHS	8
 

@@ -107,9 +107,10 @@
  * @lead: how far lanes may get ahead of bulk, bytes
  * @new_most: what small packets of new flows may have of thin in an epoch, and of bulk once more
  * @seldom_most: what small packets of flows that seldom send may have before thin in an epoch
- * @thin_ahead: how far thin is, packets that returned included, up to twice that
- * @ahead: how far thin and sparse are
- * @large_ahead: how far the large lane is ahead of bulk, up to twice that, too
+ * @thin_ahead: bytes that left thin and the lanes before it while others waited, less what left
+ *	bulk or the low-latency lane since
+ * @ahead: the same of sparse, too, up to twice @lead
+ * @large_ahead: the same of the large lane while bulk waited, up to twice @lead
  * @ticks: updates since P_b was 0, up to ZRTT_LANE_TICKS
  * @thin_bytes: what left thin in this epoch
  * @new_bytes: what joined thin of new flows in this epoch
@@ -325,7 +326,7 @@ zrtt_lane_of_seldom(struct zrtt_lanes *lanes, const struct zrtt_table *t,
 }
 
 /**
- * zrtt_lane_of_host() - the same of a flow of a host, with its own due share
+ * zrtt_lane_of_host() - zrtt_lane_of() a packet of a host's flow, which has a due share of its own
  * @lanes: state
  * @t: flow table
  * @f: its flow

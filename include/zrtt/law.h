@@ -513,7 +513,7 @@ static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 	return zrtt_weight_pack(f->l4s ? log_weight / 2 : log_weight);
 }
 
-/* The same, for whom does not have that. */
+/* The same, for callers that have no log2 of the rate. */
 static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 			      const struct zrtt_law *law,
 			      const struct zrtt_flow *f)
@@ -606,7 +606,7 @@ static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow
 					    ZRTT_PENALTY_MAX);
 }
 
-/* The same, for whom does not have that. */
+/* The same against the due share of @law, for callers that have no log2 of the rate. */
 static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f, u32 epochs)
 {
 	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);

@@ -558,14 +558,14 @@ static inline struct zrtt_ceil *zrtt_flow_ceil(const struct zrtt_vars *vars,
 	return zrtt_host_ceil(&vars->hosts, zrtt_own_member(&vars->table, f));
 }
 
-/* P_i of @f in bulk at this moment, Q30, not bounded by 1; @ceil is zrtt_flow_ceil(). */
+/* P_i of @f in bulk at this moment, Q30, not bounded by 1; @ceil: zrtt_flow_ceil(). */
 static inline u64 zrtt_probability_below(const struct zrtt_vars *vars,
 					 const struct zrtt_ceil *ceil, const struct zrtt_flow *f)
 {
 	return zrtt_weight_times(ceil ? ceil->base_q30 : vars->ctl.p_q30, zrtt_bulk_weight(f));
 }
 
-/* The same. */
+/* The same, for callers that have no @ceil. */
 static inline u64 zrtt_probability(const struct zrtt_vars *vars,
 				   const struct zrtt_flow *f)
 {
@@ -623,7 +623,7 @@ static noinline __maybe_unused u32 zrtt_weight_of_member(const struct zrtt_param
 	return zrtt_weight(&params->law, &law, f);
 }
 
-/* P_i / P_b of a flow changed. */
+/* What P_i / P_b of a flow depends on changed, but not its rate. */
 static inline void zrtt_reweigh(const struct zrtt_params *params,
 				const struct zrtt_vars *vars, struct zrtt_flow *f)
 {
@@ -983,8 +983,9 @@ zrtt_judge(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt
 	return verdict == ZRTT_MARK && !params->ecn ? ZRTT_DROP : verdict;
 }
 
-/* Is a packet dropped whatever its P_i is? Not where it has a number of TCP, though it may be
- * spoofed in a flow's name: a flow that begins may send again what is farther back than is near.
+/* Does the token bucket drop a packet, whatever its P_i is? It does not if the packet has a
+ * sequence number of TCP, even one that is not the flow's: a flow that begins may send again what
+ * is too far back for zrtt_flow_near().
  */
 static inline bool zrtt_is_policed(const struct zrtt_params *params, const struct zrtt_vars *vars,
 				   const struct zrtt_flow *f, const struct zrtt_arrival *pkt,
