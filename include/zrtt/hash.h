@@ -50,6 +50,12 @@ static inline u64 zrtt_hash_pair(const u32 *key, u32 one, u32 other)
 	return (u64)(u32)(one + key[0]) * (u32)(other + key[1]);
 }
 
+/* The eight bytes at @p, two words of the input. */
+static inline u64 zrtt_hash_bytes(const u32 *key, const u8 *p)
+{
+	return zrtt_hash_pair(key, zrtt_hash_load(p), zrtt_hash_load(p + 4));
+}
+
 static inline u32 zrtt_hash_finish(const struct zrtt_hash_key *key, u64 sum)
 {
 	sum ^= sum >> 32;
@@ -64,8 +70,7 @@ static inline u32 zrtt_hash_ipv4(const struct zrtt_hash_key *key,
 	u32 ports = zrtt_hash_load(data + p->l4_off);
 
 	return zrtt_hash_finish(key, zrtt_hash_pair(key->words, ports, 4 << 8 | p->proto) +
-				     zrtt_hash_pair(key->words + 2, zrtt_hash_load(ip),
-						    zrtt_hash_load(ip + 4)));
+				     zrtt_hash_bytes(key->words + 2, ip));
 }
 
 /* The tag of @ports, as they lie in memory, @proto, and the addresses in the header at @ip. */
@@ -76,14 +81,11 @@ static inline u32 zrtt_hash_ip(const struct zrtt_hash_key *key, u32 ports, u8 pr
 	u32 i;
 
 	if (version == 4) {
-		ip += ZRTT_IPV4_ADDRESSES;
-		sum += zrtt_hash_pair(key->words + 2, zrtt_hash_load(ip),
-				      zrtt_hash_load(ip + 4));
+		sum += zrtt_hash_bytes(key->words + 2, ip + ZRTT_IPV4_ADDRESSES);
 	} else {
 		ip += ZRTT_IPV6_ADDRESSES;
 		for (i = 2; i < ZRTT_HASH_WORDS; i += 2, ip += 8)
-			sum += zrtt_hash_pair(key->words + i, zrtt_hash_load(ip),
-					      zrtt_hash_load(ip + 4));
+			sum += zrtt_hash_bytes(key->words + i, ip);
 	}
 	return zrtt_hash_finish(key, sum);
 }
