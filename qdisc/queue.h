@@ -454,12 +454,11 @@ static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrt
 					     enum zrtt_lane lane)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	struct zrtt_law law = { .log_due = zrtt_log_due(&q->vars, flow) };
 
 	if (lane < ZRTT_LANE_L4S)
 		return lane;
 	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
-	    zrtt_l4s_exceeds(&law, flow, max(flow->rate, flow->bytes)))
+	    zrtt_l4s_exceeds(zrtt_log_due(&q->vars, flow), flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
 	if (sch->q.head && !zrtt_l4s_allows(&q->vars.l4s, flow, q->seen.pkt.bytes))
 		return lane;

@@ -226,45 +226,46 @@ static inline u64 zrtt_l4s_window(const struct zrtt_flow *f, u32 rate)
 	return ((u64)rate * f->rtt_us) >> ZRTT_L4S_EPOCH_SHIFT;
 }
 
-/* Does @f have more than 1.4 times the due share, at @rate, and more than a sender's least? */
-static inline bool zrtt_l4s_exceeds(const struct zrtt_law *law, const struct zrtt_flow *f,
-				    u32 rate)
+/* Does @f have more than 1.4 times the due share, at @rate, and more than a sender's least?
+ * @log_due: log2 of that share, Q16, 0 = not known.
+ */
+static inline bool zrtt_l4s_exceeds(s32 log_due, const struct zrtt_flow *f, u32 rate)
 {
-	if (!law->log_due || !rate || zrtt_log2(rate) < law->log_due + ZRTT_L4S_OVER_LOG)
+	if (!log_due || !rate || zrtt_log2(rate) < log_due + ZRTT_L4S_OVER_LOG)
 		return false;
 	return !f->rtt_us || zrtt_l4s_window(f, rate) > ZRTT_L4S_FEW_BYTES;
 }
 
 /* Did @f answer none of its marks in the last epochs, with @rate bytes in each of them? */
-static inline bool zrtt_l4s_deaf(const struct zrtt_law *law, const struct zrtt_flow *f, u32 rate)
+static inline bool zrtt_l4s_unresponsive(s32 log_due, const struct zrtt_flow *f, u32 rate)
 {
-	return f->marked_q8 >= ZRTT_L4S_MOST_Q8 && zrtt_l4s_exceeds(law, f, rate);
+	return f->marked_q8 >= ZRTT_L4S_MOST_Q8 && zrtt_l4s_exceeds(log_due, f, rate);
 }
 
 /* Was @f held at its due share, since the last look, by marks that are no scalable sender's? */
-static inline bool zrtt_l4s_classic(const struct zrtt_law *law, const struct zrtt_flow *f)
+static inline bool zrtt_l4s_classic(s32 log_due, const struct zrtt_flow *f)
 {
 	return f->marks && f->rtt_us && f->rate && zrtt_flow_mature(f) &&
-	       zrtt_log2(f->rate) > law->log_due - ZRTT_L4S_HELD_LOG &&
+	       zrtt_log2(f->rate) > log_due - ZRTT_L4S_HELD_LOG &&
 	       !zrtt_flow_marked(f, ZRTT_L4S_LOOK, ZRTT_L4S_RARE_RTTS);
 }
 
 /**
  * zrtt_l4s_judge() - queue protection: does a flow lose the lane?
  * @l: state
- * @law: the due share
+ * @log_due: log2 of its due share, Q16, 0 = not known
  * @f: flow of the lane, just updated
  * @rate: its arrivals in each of the last @epochs, bytes
  * @epochs: since its update before
  */
-static inline void zrtt_l4s_judge(struct zrtt_l4s *l, const struct zrtt_law *law,
-				  struct zrtt_flow *f, u32 rate, u32 epochs)
+static inline void zrtt_l4s_judge(struct zrtt_l4s *l, s32 log_due, struct zrtt_flow *f, u32 rate,
+				  u32 epochs)
 {
 	u32 phase = f->epoch + f->tag;
 
-	f->strikes = zrtt_l4s_deaf(law, f, rate) ? f->strikes + 1 : 0;
+	f->strikes = zrtt_l4s_unresponsive(log_due, f, rate) ? f->strikes + 1 : 0;
 	if (phase >> ZRTT_L4S_LOOK_SHIFT != (phase - epochs) >> ZRTT_L4S_LOOK_SHIFT) {
-		f->looks = zrtt_l4s_classic(law, f) ? f->looks + 1 : 0;
+		f->looks = zrtt_l4s_classic(log_due, f) ? f->looks + 1 : 0;
 		f->marks = 0;
 	}
 	if (f->strikes < ZRTT_L4S_STRIKES && f->looks < ZRTT_L4S_LOOKS)

@@ -661,7 +661,7 @@ zrtt_refresh_either(const struct zrtt_params *params, struct zrtt_vars *vars,
 		log_rate = zrtt_log_growing(own, f, log_rate, bytes, epochs);
 	}
 	if (unlikely(f->l4s) && epochs && epochs <= ZRTT_LIVE_EPOCHS)
-		zrtt_l4s_judge(&vars->l4s, own, f,
+		zrtt_l4s_judge(&vars->l4s, own->log_due, f,
 			       zrtt_mean_of_epochs(bytes, epochs), epochs);
 	f->weight = zrtt_weight_at(&params->law, own, f, log_rate);
 }
