@@ -49,18 +49,19 @@ enum zrtt_verdict {
  */
 #define ZRTT_NORM_TICKS		512
 
-/* The penalty: an integral of log2 r_i / due, at most an octave of it, times a gain: a
- * third of the marks that the flow, or one of the due share, expects in an epoch, and 1/16 at
- * most. Where marks are seconds apart, senders have not answered the last ones yet. Who has 16
- * marks in an epoch and still is above its due answers to none: it has a gain of 1/4, until
- * P_i is 1 and half of it is dropped. A flood is to have a P_i of 1, also where P_b is 2^-20.
+/* The penalty is the integral of a gain times log2 r_i / due, of which an octave counts at most.
+ * The gain is a third of the marks that the flow, or one of the due share, expects in an epoch, and
+ * 1/16 at most: where marks are seconds apart, senders have not answered the last ones yet. A flow
+ * that has 16 marks in an epoch and still is above its due share is unresponsive. Its gain is 1/4
+ * until P_i is 1, which drops half of its packets: a flood is to have a P_i of 1 soon, also where
+ * P_b is 2^-20.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
 #define ZRTT_PENALTY_SHIFT	12			/* P_b for 4096 bytes, not 1514 */
 #define ZRTT_PENALTY_GAIN_MAX	(ZRTT_Q16_ONE / 16)
-#define ZRTT_PENALTY_GAIN_DEAF	(ZRTT_Q16_ONE / 4)
-#define ZRTT_PENALTY_DEAF	(6ULL << ZRTT_Q16)	/* thirds of 16 marks */
+#define ZRTT_PENALTY_GAIN_UNRESPONSIVE	(ZRTT_Q16_ONE / 4)
+#define ZRTT_PENALTY_UNRESPONSIVE	(6ULL << ZRTT_Q16) /* zrtt_marks_third() of 16 marks */
 
 /* By P_i alone a flow that starts with twice a large due share may keep it for half a minute. So
  * one that has 1.3 times the share or more has a mark in 16 epochs, 2 s, beside those of P_i: with
@@ -69,7 +70,7 @@ enum zrtt_verdict {
 #define ZRTT_EXCESS_LOG		24806			/* log2 of 1.3, Q16 */
 #define ZRTT_EXCESS_CREDIT	(ZRTT_P_ONE / 16)
 
-/* log2 of 4 full packets times the square of an epoch in microseconds, Q16 */
+/* log2 of 4 full packets times the square of an epoch in microseconds, Q16; zrtt_l4s_gain() */
 #define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
 
 /* Of two packets on their way or fewer the sender answers no mark, and a loss by a timeout (400
@@ -93,9 +94,8 @@ enum zrtt_verdict {
 /* As many full packets in an epoch say at what rate they leave. */
 #define ZRTT_WAIT_BYTES		(32 * 1514)
 
-/* Padhye et al. 1998: b packets per ACK, T_o >= Linux's minimum RTO */
+/* Padhye et al. 1998: T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
-#define ZRTT_PADHYE_B		2
 #define ZRTT_PADHYE_STEPS	16	/* bisections: log2(P_i) to 2^-12 */
 #define ZRTT_PADHYE_LOG_MIN	(-(24 << ZRTT_Q16))
 
@@ -390,12 +390,12 @@ static inline void zrtt_control(const struct zrtt_ctl_params *params,
  *
  *   RTT sqrt(2bp/3) + T_o min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)
  *
- * with T_o = max(200 ms, 4 RTT). @log_p: log2(p), Q16, at most 0.
+ * with b = 2 (packets per ACK) and T_o = max(200 ms, 4 RTT). @log_p: log2(p), Q16, at most 0.
  * Return: microseconds, Q16; grows with RTT and with p.
  */
 static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
 {
-	/* log2(2b/3) and log2(27b/8) for b = 2, Q16 */
+	/* log2 of 2b/3 and 27b/8, Q16 */
 	const s32 log_2b_3 = 27200, log_27b_8 = 180544;
 	u32 rto_us = 4 * rtt_us;
 	u32 fast_q16 = zrtt_exp2((log_p + log_2b_3) / 2);
@@ -553,8 +553,8 @@ static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_fl
 
 	if (p_q30 > ZRTT_P_ONE)
 		return law->gain_q16;
-	if (zrtt_marks_third(p_q30, f->rate) >= ZRTT_PENALTY_DEAF)
-		return ZRTT_PENALTY_GAIN_DEAF;
+	if (zrtt_marks_third(p_q30, f->rate) >= ZRTT_PENALTY_UNRESPONSIVE)
+		return ZRTT_PENALTY_GAIN_UNRESPONSIVE;
 	own_q16 = zrtt_penalty_gain((u32)p_q30, f->rate);
 	return own_q16 > law->gain_q16 ? own_q16 : law->gain_q16;
 }
