@@ -244,7 +244,7 @@ static u32 zrtt_find_fault(const struct zrtt_params *params)
 		return TCA_ZRTT_FLOWS;
 	if (!params->memory_limit || params->memory_limit > zrtt_machine_memory())
 		return TCA_ZRTT_MEMORY_LIMIT;
-	if (!zrtt_mark_mask_valid(params->mark_mask))
+	if (!zrtt_mask_fits(params->mark_mask, TC_ZRTT_MARK_BITS_MAX))
 		return TCA_ZRTT_MARK_RTT;
 	if (shaper->rate && shaper->rate < TC_ZRTT_BANDWIDTH_MIN)
 		return TCA_ZRTT_BANDWIDTH;
@@ -286,7 +286,7 @@ static int zrtt_refuse_together(const struct zrtt_params *params, struct nlattr 
 	const struct { bool on; u32 attr; } needs[] = {
 		{ params->lanes, TCA_ZRTT_LANES },
 		{ params->l4s, TCA_ZRTT_L4S },
-		{ params->fair != ZRTT_FAIR_FLOW, TCA_ZRTT_FAIR },
+		{ zrtt_has_hosts(params), TCA_ZRTT_FAIR },
 		{ params->weighted, TCA_ZRTT_WEIGHT_MASK },
 	};
 	u32 fields = params->mark_mask & params->fair_mask;

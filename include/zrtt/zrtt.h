@@ -299,18 +299,12 @@ static inline u32 zrtt_mask_shift(u32 mask)
 	return zrtt_log2(zrtt_lowest_bit(mask)) >> ZRTT_Q16;
 }
 
-/* Has @mask adjacent bits, and no more than @bits of them? */
+/* Has @mask adjacent bits, and no more than @bits of them, or none? */
 static inline bool zrtt_mask_fits(u32 mask, u32 bits)
 {
 	u32 low = zrtt_lowest_bit(mask);
 
 	return !(mask & (mask + low)) && mask <= low * ((1ULL << bits) - 1);
-}
-
-/* Can @mask select an RTT: adjacent bits, and no more than a hint has, or none? */
-static inline bool zrtt_mark_mask_valid(u32 mask)
-{
-	return zrtt_mask_fits(mask, ZRTT_MARK_BITS);
 }
 
 /* RTT of a packet's mark, microseconds, 0 = none. */

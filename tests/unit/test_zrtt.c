@@ -430,18 +430,18 @@ static void mark_mask_has_up_to_16_adjacent_bits(void **state)
 	u64 seed = 31;
 
 	(void)state;
-	assert_true(zrtt_mark_mask_valid(0));
+	assert_true(zrtt_mask_fits(0, ZRTT_MARK_BITS));
 	for (bits = 1; bits <= 32; bits++)
 		for (shift = 0; shift <= 32 - bits; shift++)
-			assert_int_equal(zrtt_mark_mask_valid((u32)(((1ULL << bits) - 1)
-								    << shift)),
+			assert_int_equal(zrtt_mask_fits((u32)(((1ULL << bits) - 1) << shift),
+							ZRTT_MARK_BITS),
 					 bits <= TC_ZRTT_MARK_BITS_MAX);
 	/* anything with a hole in it */
 	for (i = 0; i < 100000; i++) {
 		u32 low = 1U << unit_between(&seed, 0, 29);
 		u32 mask = low | low << 2 | ((u32)unit_random(&seed) & ~(2 * low - 1));
 
-		assert_false(zrtt_mark_mask_valid(mask & ~(2 * low)));
+		assert_false(zrtt_mask_fits(mask & ~(2 * low), ZRTT_MARK_BITS));
 	}
 }
 
