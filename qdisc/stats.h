@@ -53,10 +53,10 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	const struct zrtt_line *line = &q->hidden.line;
 	const struct zrtt_stats *stats = &q->stats;
 	struct tc_zrtt_xstats st;
-	u32 with_rtt;
+	struct zrtt_sums sums;
 
 	sch_tree_lock(sch);
-	with_rtt = table->live - table->by_source[ZRTT_RTT_NONE];
+	sums = zrtt_table_sums(table);
 	st = (struct tc_zrtt_xstats) {
 		.packets_in = stats->packets_in,
 		.ecn_mark = stats->ecn_mark,
@@ -74,7 +74,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.alpha = q->vars.law.alpha_q16,
 		.delay_us = q->vars.delay_q8 >> ZRTT_DELAY_FRAC,
 		.rtt_avg_us = q->together.on ? q->vars.law.rtt_avg_us :
-			      with_rtt ? div_u64(table->sum_rtt_us, with_rtt) : 0,
+			      sums.with_rtt ? div_u64(sums.sum_rtt_us, sums.with_rtt) : 0,
 		.flows = table->live,
 		.flows_hinted = table->by_source[ZRTT_RTT_HINT],
 		.flows_handshake = table->by_source[ZRTT_RTT_HANDSHAKE],
