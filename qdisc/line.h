@@ -24,6 +24,14 @@ static void zrtt_change_shaper(struct zrtt_sched_data *q,
 	qdisc_watchdog_schedule_ns(&q->watchdog, q->shaper.next_ns);
 }
 
+/* How many bytes a packet of @segs is on the link. */
+static __always_inline u32 zrtt_link_bytes(const struct zrtt_sched_data *q,
+					   const struct sk_buff *skb, u32 segs)
+{
+	return zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb), max(skb_network_offset(skb), 0),
+				 segs);
+}
+
 static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 {
 	return q->params.line.kind != ZRTT_LINE_NONE;
@@ -106,8 +114,7 @@ static void zrtt_count_to_line(struct zrtt_sched_data *q, const struct sk_buff *
 static noinline void zrtt_count_from_line(struct zrtt_sched_data *q, const struct sk_buff *skb,
 					  u32 segs)
 {
-	q->hidden.bytes += zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb),
-					     max(skb_network_offset(skb), 0), segs);
+	q->hidden.bytes += zrtt_link_bytes(q, skb, segs);
 	if (q->seen.p.tcp_flags)
 		zrtt_watch_loss(q, skb, &q->seen, true, zrtt_us(q->clock.ns), zrtt_us(q->clock.ns));
 }

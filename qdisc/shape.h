@@ -22,10 +22,8 @@ static bool zrtt_shape(struct Qdisc *sch, u64 now_ns)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct sk_buff *skb = zrtt_head(sch, zrtt_next_lane(sch));
 	const struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	u32 bytes;
+	u32 bytes = zrtt_link_bytes(q, skb, cb->segs);
 
-	bytes = zrtt_shaper_bytes(&q->link, qdisc_pkt_len(skb),
-				  max(skb_network_offset(skb), 0), cb->segs);
 	if (q->together.on &&
 	    zrtt_split_due(&q->shaper, &q->link, bytes, q->together.split_ns, now_ns))
 		zrtt_split(q, bytes, cb->enqueue_ns, now_ns);
