@@ -181,6 +181,12 @@ static void zrtt_peers_leave(struct zrtt_together *together)
 	kfree(shared);
 }
 
+/* Is @root, the qdisc of the device, an mq, and @sch for one of its queues? */
+static bool zrtt_is_mq_of(const struct Qdisc *root, const struct Qdisc *sch)
+{
+	return root->handle == TC_H_MAJ(sch->parent) && !strcmp(root->ops->id, "mq");
+}
+
 /* The queues of a device share a line, and none of them sees what all send. */
 static int zrtt_refuse_place(const struct Qdisc *sch, const struct zrtt_params *params,
 			     struct netlink_ext_ack *extack)
@@ -188,7 +194,7 @@ static int zrtt_refuse_place(const struct Qdisc *sch, const struct zrtt_params *
 	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
 
 	if (params->line.kind == ZRTT_LINE_NONE || sch->parent == TC_H_ROOT ||
-	    root->handle != TC_H_MAJ(sch->parent) || strcmp(root->ops->id, "mq"))
+	    !zrtt_is_mq_of(root, sch))
 		return 0;
 	NL_SET_ERR_MSG_MOD(extack, "bandwidth auto is for a queue of its own, not for those below mq");
 	return -EOPNOTSUPP;
@@ -199,8 +205,7 @@ static bool zrtt_below_mq(const struct Qdisc *sch)
 {
 	const struct Qdisc *root = rcu_dereference_bh(qdisc_dev(sch)->qdisc);
 
-	return sch->flags & TCQ_F_NOPARENT && root->handle == TC_H_MAJ(sch->parent) &&
-	       !strcmp(root->ops->id, "mq");
+	return sch->flags & TCQ_F_NOPARENT && zrtt_is_mq_of(root, sch);
 }
 
 /* A tick that others of the device may be at, too. */
