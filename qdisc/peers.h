@@ -114,7 +114,7 @@ static void zrtt_peers_fit(struct zrtt_sched_data *q)
 	struct zrtt_joint_host *slots, *before;
 
 	ASSERT_RTNL();
-	if (!shared || !q->vars.hosts.table.of_hosts ||
+	if (!shared || !q->vars.hosts.table.has_parts ||
 	    (shared->hosts.slots && shared->hosts.mask + 1 >= hosts))
 		return;
 	slots = zrtt_alloc_table(hosts, sizeof(*slots));

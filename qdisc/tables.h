@@ -193,7 +193,7 @@ static void zrtt_take_hosts(struct zrtt_vars *vars, struct zrtt_tables *tables)
 		vars->hosts.table = (struct zrtt_table) {};
 	tables->hosts = hosts;
 	vars->hosts.table.parts = tables->parts;
-	vars->hosts.table.of_hosts = tables->parts;
+	vars->hosts.table.has_parts = tables->parts;
 	tables->parts = parts;
 	swap(vars->hosts.groups, tables->groups);
 	vars->table.groups = vars->hosts.groups;

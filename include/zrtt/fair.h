@@ -88,7 +88,7 @@ static inline void zrtt_hosts_begin(struct zrtt_hosts *hosts)
 /* The part of the host in @slot, or NULL where no other queue has hosts. */
 static inline struct zrtt_part *zrtt_host_part(const struct zrtt_hosts *hosts, u32 slot)
 {
-	return hosts->table.of_hosts ? &hosts->table.parts[slot] : NULL;
+	return hosts->table.has_parts ? &hosts->table.parts[slot] : NULL;
 }
 
 /* What hosts sum up to; @counted and @sum_log_rate are in shares of them, ZRTT_PART_FRAC
@@ -98,7 +98,7 @@ static inline struct zrtt_sums zrtt_hosts_sums(const struct zrtt_hosts *hosts)
 {
 	struct zrtt_sums sums = zrtt_table_sums(&hosts->table);
 
-	if (hosts->table.of_hosts) {
+	if (hosts->table.has_parts) {
 		sums.counted = (u32)hosts->table.parts_sums.held_q8;
 		sums.sum_log_rate = hosts->table.parts_sums.sum_log_rate;
 		sums.other_rate = hosts->table.parts_sums.other_rate;
@@ -113,7 +113,7 @@ static inline struct zrtt_sums zrtt_hosts_sums(const struct zrtt_hosts *hosts)
 /* How many due shares those that count are to have in this queue, ZRTT_PART_FRAC fraction bits. */
 static inline u64 zrtt_hosts_dues(const struct zrtt_hosts *hosts)
 {
-	return hosts->table.of_hosts ? hosts->table.parts_sums.dues_q8 :
+	return hosts->table.has_parts ? hosts->table.parts_sums.dues_q8 :
 				       (u64)hosts->table.counted << ZRTT_PART_FRAC;
 }
 
@@ -196,7 +196,7 @@ static inline u32 zrtt_host_get(struct zrtt_hosts *hosts, u32 tag, u32 slot, u32
 	if (g->tag == tag)
 		return slot;
 	*g = (struct zrtt_group) { .tag = tag, .generation = g->generation + 1 };
-	if (t->of_hosts)
+	if (t->has_parts)
 		zrtt_part_begin(hosts, &t->parts[slot]);
 	return slot;
 }

@@ -90,9 +90,9 @@ struct zrtt_passage {
  * @lost: packets of flows that lost their slots may be queued
  * @members: of the flow in the slot of the same number, NULL = there are neither hosts nor
  *	weights
- * @parts: with @of_hosts, of the host in the slot of the same number
+ * @parts: with @has_parts in place of @members, of the host in the slot of the same number
  * @groups: of the hosts' slots, NULL = there are no hosts
- * @of_hosts: its slots are hosts, which other queues have flows of, too
+ * @has_parts: its slots are hosts that other queues may have flows of, too
  * @parts_sums: what its parts sum up to
  */
 struct zrtt_table {
@@ -122,7 +122,7 @@ struct zrtt_table {
 		struct zrtt_part *parts;
 	};
 	struct zrtt_group *groups;
-	bool of_hosts;
+	bool has_parts;
 	struct zrtt_parts parts_sums;
 };
 
@@ -294,15 +294,16 @@ static inline struct zrtt_member *zrtt_own_member(const struct zrtt_table *t,
 	return &t->members[f - t->slots];
 }
 
-/* Take @f out of the group of its host (@sign -1) or put it in (1); if it is a host, do so with
- * its part. @log_rate is log2 of its rate if it counts.
+/* The part of zrtt_flow_count() that is only for flows with members and for hosts with parts: take
+ * a flow out of the groups of its hosts (@sign -1) or put it in (1), and a host's part out of the
+ * sums of parts or in.
  */
 static noinline __maybe_unused void
 zrtt_flow_count_member(struct zrtt_table *t, const struct zrtt_flow *f, s32 log_rate, s32 sign)
 {
 	struct zrtt_member *m;
 
-	if (t->of_hosts) {
+	if (t->has_parts) {
 		zrtt_part_count(&t->parts_sums, &t->parts[f - t->slots], f, log_rate, sign);
 		return;
 	}

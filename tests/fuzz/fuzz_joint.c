@@ -35,7 +35,7 @@ static void begin(struct zrtt_vars *vars)
 	zrtt_table_init(&hosts->table, calloc(HOST_SLOTS, sizeof(struct zrtt_flow)), HOST_SLOTS);
 	hosts->groups = calloc(HOST_SLOTS, sizeof(struct zrtt_group));
 	hosts->table.parts = calloc(HOST_SLOTS, sizeof(struct zrtt_part));
-	hosts->table.of_hosts = true;
+	hosts->table.has_parts = true;
 	vars->table.members = calloc(FLOWS, sizeof(struct zrtt_member));
 	vars->table.groups = hosts->groups;
 }

@@ -41,7 +41,7 @@ static struct device *new_device(u32 joint_slots)
 		zrtt_table_init(&hosts->table, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
 		hosts->groups = calloc(SLOTS, sizeof(struct zrtt_group));
 		hosts->table.parts = calloc(SLOTS, sizeof(struct zrtt_part));
-		hosts->table.of_hosts = true;
+		hosts->table.has_parts = true;
 		hosts->law.due = DUE;
 		hosts->law.log_due = zrtt_log2(DUE);
 		hosts->law.gain_q16 = ZRTT_PENALTY_GAIN_MAX;
@@ -201,7 +201,7 @@ static void queue_without_company_is_as_if_alone(void **state)
 
 	(void)state;
 	/* sums of those that do not count are of weights where there are parts */
-	alone->hosts.table.of_hosts = false;
+	alone->hosts.table.has_parts = false;
 	free(alone->hosts.table.parts);
 	alone->hosts.table.parts = NULL;
 	for (i = 0; i < 500; i++) {
