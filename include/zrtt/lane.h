@@ -168,27 +168,13 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
 	}
 }
 
-/**
- * zrtt_lanes_end_epoch() - bounds that follow the link
- * @lanes: state
- * @due: the due share, bytes per epoch
- * @sent: bytes that left all lanes in the epoch
+/* Bound the rate of small packets by what those of the last epoch left of a part of @sent, the
+ * bytes that left all lanes in it.
  */
-static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent)
+static inline void zrtt_lanes_bound_small(struct zrtt_lanes *lanes, u32 due, u32 sent)
 {
-	u32 left, part, most = sent < ZRTT_LANE_BYTES_MAX ? (u32)sent : ZRTT_LANE_BYTES_MAX;
+	u32 left = sent >> ZRTT_LANE_SMALL_SHIFT, part;
 
-	lanes->lead = most >> ZRTT_LANE_LEAD_SHIFT;
-	if (lanes->lead < ZRTT_LANE_LEAD)
-		lanes->lead = ZRTT_LANE_LEAD;
-	lanes->new_most = most >> ZRTT_LANE_NEW_SHIFT;
-	if (lanes->new_most > lanes->lead)
-		lanes->new_most = lanes->lead;
-	if (lanes->new_most < ZRTT_LANE_NEW)
-		lanes->new_most = ZRTT_LANE_NEW;
-	left = most >> ZRTT_LANE_SMALL_SHIFT;
-	lanes->seldom_most = left < ZRTT_LANE_SELDOM_LEAST ? ZRTT_LANE_SELDOM_LEAST :
-			     left < ZRTT_LANE_SELDOM_MOST ? left : ZRTT_LANE_SELDOM_MOST;
 	if (left < ZRTT_LANE_CALL)
 		left = 2 * left < ZRTT_LANE_CALL ? 2 * left : ZRTT_LANE_CALL;
 	left = left > lanes->thin_bytes ? left - lanes->thin_bytes : 0;
@@ -198,6 +184,25 @@ static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 s
 	lanes->small_rate = part > due ? part : due;
 	lanes->stay_rate = left && lanes->small_rate < ZRTT_LANE_CALL ? ZRTT_LANE_CALL :
 			   lanes->small_rate;
+}
+
+/**
+ * zrtt_lanes_end_epoch() - bounds that follow the link
+ * @lanes: state
+ * @due: the due share, bytes per epoch
+ * @sent: bytes that left all lanes in the epoch
+ */
+static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent)
+{
+	s32 most = sent < ZRTT_LANE_BYTES_MAX ? (s32)sent : (s32)ZRTT_LANE_BYTES_MAX;
+	s32 lead = most >> ZRTT_LANE_LEAD_SHIFT;
+
+	lanes->lead = lead > ZRTT_LANE_LEAD ? lead : ZRTT_LANE_LEAD;
+	lanes->new_most = zrtt_clamp_between(most >> ZRTT_LANE_NEW_SHIFT, ZRTT_LANE_NEW,
+					     (s32)lanes->lead);
+	lanes->seldom_most = zrtt_clamp_between(most >> ZRTT_LANE_SMALL_SHIFT,
+						ZRTT_LANE_SELDOM_LEAST, ZRTT_LANE_SELDOM_MOST);
+	zrtt_lanes_bound_small(lanes, due, (u32)most);
 	lanes->thin_bytes = 0;
 	lanes->new_bytes = 0;
 	lanes->spilt_bytes = 0;
