@@ -94,7 +94,7 @@ static inline void zrtt_ceil_derive(struct zrtt_ceil_params *params,
 	params->ctl = *ctl;
 	params->ctl.kind = ZRTT_CTL_PI2;
 	params->ctl.gain_shift = ZRTT_CEIL_GAIN_SHIFT;
-	least_us = div64_u64(ZRTT_CEIL_PKTS * 1514 * 1000000ULL, rate);
+	least_us = div64_u64(ZRTT_CEIL_PKTS * ZRTT_FULL_PACKET * 1000000ULL, rate);
 	params->ctl.target_us = least_us > ZRTT_CEIL_TARGET_US ? (u32)least_us :
 								 ZRTT_CEIL_TARGET_US;
 	zrtt_ctl_derive(&params->ctl);

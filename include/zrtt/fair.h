@@ -560,6 +560,7 @@ zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_h
 		zrtt_ceil_follow(ceil, law->p_q30);
 }
 
+#define ZRTT_HOST_BURST		(3 * ZRTT_FULL_PACKET)	/* beside its due share */
 #define ZRTT_HOST_SMALL_SHIFT	2	/* the part of small packets */
 
 /**
@@ -585,7 +586,7 @@ static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt
 
 	if (epochs > hosts->table.update_epochs)
 		epochs = hosts->table.update_epochs;
-	most = (u64)room * (1 + epochs) + 3 * 1514;
+	most = (u64)room * (1 + epochs) + ZRTT_HOST_BURST;
 	if (!small)
 		most -= most >> ZRTT_HOST_SMALL_SHIFT;
 	if (g->ahead > most)

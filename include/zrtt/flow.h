@@ -11,7 +11,10 @@
 #include "fixed.h"
 #include "hint.h"
 
+#define ZRTT_FULL_PACKET	1514	/* bytes, with Ethernet's header */
+
 #define ZRTT_EPOCH_SHIFT	27	/* an epoch is 2^27 ns = 134 ms */
+#define ZRTT_EPOCH_US		((1ULL << ZRTT_EPOCH_SHIFT) / 1000)
 #define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
 #define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT of a hint or mark is remembered */
 
@@ -41,7 +44,7 @@
 /* A due share of 128 full packets per epoch, 11.6 Mbit/s, or more is large: marks are seconds
  * apart there.
  */
-#define ZRTT_LARGE_DUE		(128 * 1514)
+#define ZRTT_LARGE_DUE		(128 * ZRTT_FULL_PACKET)
 
 /* For so long a mark or drop counts as recent: 17 s, and 34 s where the due share is large. Forgotten
  * sooner, TCP that grows to its share after a mark would seem to be application-limited.
@@ -57,7 +60,7 @@
 #define ZRTT_L4S_LOOK		(1U << ZRTT_L4S_LOOK_SHIFT)
 #define ZRTT_L4S_RTT_US		25000
 #define ZRTT_L4S_EPOCH_SHIFT	17	/* an epoch is 2^17 us nearly */
-#define ZRTT_L4S_MARK_BYTES	(4 * 1514ULL)
+#define ZRTT_L4S_MARK_BYTES	(4ULL * ZRTT_FULL_PACKET)
 #define ZRTT_L4S_HIT_RTTS	2
 
 #define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */

@@ -49,7 +49,7 @@
  */
 #define ZRTT_L4S_STRIKES	7
 #define ZRTT_L4S_OVER_LOG	(1 << (ZRTT_Q16 - 1))	/* 1.41 */
-#define ZRTT_L4S_FEW_BYTES	(4 * 1514)
+#define ZRTT_L4S_FEW_BYTES	(4 * ZRTT_FULL_PACKET)
 #define ZRTT_L4S_MOST_Q8	192
 
 /* And one that is held at its due share by less than a mark in 4 RTTs, in three intervals of
@@ -114,8 +114,7 @@ static inline void zrtt_l4s_end_epoch(struct zrtt_l4s *l, u64 sent)
 	l->link -= l->link >> ZRTT_L4S_RATE_SHIFT;
 	if (sent > l->link)
 		l->link = sent;
-	packet_us = l->link ? (u32)div64_u64(1514ULL * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000),
-					     l->link) : 0;
+	packet_us = l->link ? (u32)div64_u64(ZRTT_FULL_PACKET * ZRTT_EPOCH_US, l->link) : 0;
 	l->from_us = packet_us > ZRTT_L4S_FROM_US ? packet_us : ZRTT_L4S_FROM_US;
 	width_us = ZRTT_L4S_WIDTH_PKTS * packet_us;
 	if (width_us < ZRTT_L4S_WIDTH_US)

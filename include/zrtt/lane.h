@@ -30,15 +30,15 @@
  * pages. More for all lets a TCP flow of few packets per RTT stay sparse, where nothing is
  * marked; more than 16 does the same on fast links.
  */
-#define ZRTT_LANE_BURST		(3 * 1514)
-#define ZRTT_LANE_LEFT_MAX	(16 * 1514)
+#define ZRTT_LANE_BURST		(3 * ZRTT_FULL_PACKET)
+#define ZRTT_LANE_LEFT_MAX	(16 * ZRTT_FULL_PACKET)
 
 /* A sparse flow sends at most the due share, or half of it while it is hit: a transfer that
  * is marked at its due share, and backs off, must not go unmarked until it is back there.
  * Until the due share is known at least this much, 361 kbit/s: before P_b was above 0 for
  * 125 updates, 2 s, it is the mean of whoever was there, such as one call.
  */
-#define ZRTT_LANE_RATE		(4 * 1514)
+#define ZRTT_LANE_RATE		(4 * ZRTT_FULL_PACKET)
 #define ZRTT_LANE_TICKS		125
 
 /* Where the due share is large, marks are too few to hold a flow at it, and a sender that backs

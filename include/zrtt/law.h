@@ -82,7 +82,6 @@ enum zrtt_verdict {
 /* Packets in bulk may be small: of a line that is 40 times as fast down as up, most are ACKs. The
  * sums that say so fade by 2^-6 per update: they are of the last second.
  */
-#define ZRTT_FULL_PACKET	1514
 #define ZRTT_SIZES_SHIFT	6
 
 /* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
@@ -92,7 +91,7 @@ enum zrtt_verdict {
 #define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
 
 /* As many full packets in an epoch say at what rate they leave. */
-#define ZRTT_WAIT_BYTES		(32 * 1514)
+#define ZRTT_WAIT_BYTES		(32 * ZRTT_FULL_PACKET)
 
 /* Padhye et al. 1998: T_o >= Linux's minimum RTO */
 #define ZRTT_PADHYE_RTO_MIN_US	200000
@@ -293,7 +292,7 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 /* The time that @bytes take at @rate, bytes per epoch, above 0: 0 .. ZRTT_SOJOURN_MAX_US. */
 static inline u32 zrtt_bytes_us(u64 bytes, u64 rate)
 {
-	u64 us = div64_u64(bytes * ((1ULL << ZRTT_EPOCH_SHIFT) / 1000), rate);
+	u64 us = div64_u64(bytes * ZRTT_EPOCH_US, rate);
 
 	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
 }

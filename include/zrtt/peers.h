@@ -55,7 +55,7 @@
  * 8 full packets. Time that nobody used is made up for up to a quarter of it.
  */
 #define ZRTT_SPLIT_SPAN_NS	16000000ULL
-#define ZRTT_SPLIT_SPAN_BYTES	(8 * 1514)
+#define ZRTT_SPLIT_SPAN_BYTES	(8 * ZRTT_FULL_PACKET)
 #define ZRTT_SPLIT_IDLE_SHIFT	2
 
 #define ZRTT_SPLIT_RATE_LEAST	1000	/* bytes per second: its packets' times fit 64 bits */

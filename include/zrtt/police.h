@@ -24,7 +24,7 @@
 #define ZRTT_POLICE_BELIEVE	(125 * ZRTT_POLICE_TICK)
 #define ZRTT_POLICE_TICKS	(2 * ZRTT_POLICE_BELIEVE)
 
-#define ZRTT_POLICE_BURST	(3 * 1514)	/* the least bucket, bytes; else it has an epoch */
+#define ZRTT_POLICE_BURST	(3 * ZRTT_FULL_PACKET) /* the least bucket; else it has an epoch */
 
 /**
  * struct zrtt_police - whether there is anything to be held back

@@ -21,7 +21,7 @@ PACKETS = int(os.environ.get("CONSERVATION_PACKETS", "2000000"))
 PACKETS_WITH_BUG = 1_000_000
 """Most that are passed until it shows."""
 
-ALL_LARGE = Edit("include/zrtt/flow.h", "ZRTT_LARGE_DUE\t\t(128 * 1514)", "ZRTT_LARGE_DUE\t\t1")
+ALL_LARGE = Edit("include/zrtt/flow.h", "ZRTT_LARGE_DUE\t\t(128 * ZRTT_FULL_PACKET)", "ZRTT_LARGE_DUE\t\t1")
 """No flow of the ledger has so much; without this none would return."""
 
 SELDOM_SEEN = [
