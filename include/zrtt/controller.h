@@ -53,7 +53,7 @@ enum zrtt_controller_kind {
 #define ZRTT_FALL_PKTS		3
 #define ZRTT_FALL_RTT_US	100000		/* until RTT_avg is known */
 
-/* No queue to speak of for 2 updates: P_b overshot, and the integral alone would take
+/* A sojourn of target / 8 or less in 2 updates: P_b overshot, and the integral alone would take
  * 13 s to come back from 25 %. From then on p' also falls by 1/8 per update; PIE does
  * the like (RFC 8033 section 4.2).
  */
@@ -73,21 +73,21 @@ enum zrtt_controller_kind {
 #define ZRTT_IDLE_HALVING_SHIFT	29
 #define ZRTT_IDLE_MIN_SHIFT	23	/* 8 ms: shorter gaps are not idleness */
 
-/* Two packets are no queue yet. Where they take longer than the target, below
- * 1.6 Mbit/s, they are the target. With one, two Reno flows of 1 and 200 ms use 1 point less
- * of 1 Mbit/s; with three, p95 is 57 and not 45 ms with one CUBIC flow.
+/* Of n packets the sojourn counts as at most n / 2 targets. So where two packets take longer than
+ * the target, below 1.6 Mbit/s, they are the target. With n targets in place of n / 2, two Reno
+ * flows of 1 and 200 ms use 1 point less of 1 Mbit/s; with n / 3, p95 is 57 and not 45 ms with one
+ * CUBIC flow.
  */
 #define ZRTT_TARGET_PKTS	2
 
 #define ZRTT_SOJOURN_MAX_US	10000000	/* longer ones count as 10 s */
 
-/* A link that slowed down leaves a queue that no mark takes away: what is older
- * than 10 targets is dropped at the head, but for a burst's worth of packets,
- * which a slow link may need that long for. Nine for one that leaves are enough for
- * a link that fell to a tenth; of a window that overshot, hundreds dropped in a row
- * take their sender a minute to repair. A short queue goes by itself, however old it is: of a link
- * that stood still (a handover, a scan for channels), or of a burst that came at once, all would
- * be dropped, and the link be idle.
+/* A link that slowed down leaves a queue that marks take long to shorten: packets at the head that
+ * are older than 10 targets are dropped. 32 packets stay, which a slow link may need that long for.
+ * Nine drops for each packet that leaves are enough for a link that fell to a tenth of its rate; a
+ * sender whose window lost hundreds in a row needs a minute to recover. A queue that leaves within
+ * 10 targets is not dropped, however old it is: after a link stood still (a handover, a scan for
+ * channels), or of a burst, all would be dropped, and the link be idle.
  */
 #define ZRTT_LATE_TARGETS	10
 #define ZRTT_LATE_KEEP_PKTS	32
@@ -95,7 +95,7 @@ enum zrtt_controller_kind {
 #define ZRTT_LATE_PART_SHIFT	25	/* 2^25 ns = 34 ms, in which it is seen what a link sends */
 #define ZRTT_LATE_PART_US_SHIFT	15	/* the same in us, nearly */
 #define ZRTT_LATE_PARTS		4
-#define ZRTT_LATE_SLOWER_SHIFT	3	/* half of what leaves in four of them, an epoch */
+#define ZRTT_LATE_SLOWER_SHIFT	3	/* eight parts are twice an epoch */
 
 /* Half a second of the link, ten times what is late, and at least the 1000 packets that
  * a link of 20 Mbit/s needs in that time.
@@ -104,8 +104,10 @@ enum zrtt_controller_kind {
 #define ZRTT_LIMIT_LEAST	1000
 #define ZRTT_SENT_SHIFT		8
 
-/* A tick that a rare packet brings counts for the time that passed, up to this. */
+/* Ticks run as packets pass: a late one counts for the time that passed, 8 periods at most. */
 #define ZRTT_TICK_PERIODS_MAX	7
+
+#define ZRTT_BLUE_PERIOD_MAX_US	100000	/* between ticks: BLUE needs them for averages only */
 
 /* Proportional BLUE: P_b changes by up to 10 % per 100 ms (the step) and
  * starts from, and never rests below, 0.01 %.
@@ -160,10 +162,10 @@ struct zrtt_ctl_params {
  * @recent_us: sojourns at the last updates, PI2
  * @at: where the next one goes
  * @aim_us: what PI2 holds the standing queue at
- * @falls: the queue is at the aim within an RTT, as it is
  * @young_q16: part of the rates that young flows have, Q16, up to
  *	ZRTT_YOUNG_MAX_Q16: PI2's gains are less by it
- * @empty_ticks: updates in a row that found no queue to speak of
+ * @empty_ticks: updates in a row that found target / 8 or less
+ * @falls: the queue falls so fast that it will be at @aim_us within an RTT
  * @changed_ns: when BLUE last changed P_b
  */
 struct zrtt_ctl {
@@ -191,12 +193,13 @@ static inline void zrtt_ctl_derive(struct zrtt_ctl_params *params)
 		(u32)div_u64((u64)params->tupdate_us << ZRTT_Q16, ZRTT_PAVG_US);
 }
 
-/* Time between ticks: BLUE needs averages only, at its own pace. */
+/* Time between ticks; BLUE's is its freeze time. */
 static inline u32 zrtt_ctl_period_us(const struct zrtt_ctl_params *params)
 {
 	if (params->kind != ZRTT_CTL_BLUE)
 		return params->tupdate_us;
-	return params->freeze_us < 100000 ? params->freeze_us : 100000;
+	return params->freeze_us < ZRTT_BLUE_PERIOD_MAX_US ? params->freeze_us :
+							     ZRTT_BLUE_PERIOD_MAX_US;
 }
 
 /* A tick is due at @tick_ns, 0 = it is the first. Return: how much later it comes. */
@@ -280,7 +283,7 @@ static inline void zrtt_blue_idle(const struct zrtt_ctl_params *params,
 		first_ns = since_ns;
 	if (now_ns < first_ns)
 		return;
-	owed_us = (now_ns - first_ns) >> 10;
+	owed_us = (now_ns - first_ns) >> 10; /* of 1024 ns: 2.4 % fewer decrements */
 	if (owed_us > ~0U)
 		owed_us = ~0U;
 	steps = 1 + ((owed_us * params->freeze_recip) >> 32);
@@ -296,8 +299,8 @@ static inline void zrtt_blue_idle(const struct zrtt_ctl_params *params,
  * @sojourn_us: age of the packet at the head of the queue
  * @backlog_pkts: queued, that one included
  *
- * Return: microseconds; no more than the target, or the aim above it, for
- * ZRTT_TARGET_PKTS packets, and in proportion for others.
+ * Return: microseconds; at most the target, or the aim if that is more, for each ZRTT_TARGET_PKTS
+ * packets.
  */
 static inline u32 zrtt_ctl_sojourn(const struct zrtt_ctl_params *params,
 				   const struct zrtt_ctl *ctl,
