@@ -770,6 +770,27 @@ zrtt_meet(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_
 	return m;
 }
 
+/* zrtt_refresh() where it is known whether there are members. */
+static __always_inline void
+zrtt_refresh_stale(const struct zrtt_params *params, struct zrtt_vars *vars, struct zrtt_flow *f,
+		   u32 epoch, bool members)
+{
+	if (members)
+		zrtt_refresh_of_member(params, vars, f, epoch);
+	else
+		zrtt_refresh(params, vars, f, epoch);
+}
+
+/* A packet of @f arrived: its bytes count for the flow, and for its host if it has one. */
+static __always_inline void
+zrtt_count_arrival(struct zrtt_vars *vars, struct zrtt_flow *f, const struct zrtt_member *m,
+		   const struct zrtt_arrival *pkt, bool members)
+{
+	f->bytes += pkt->bytes;
+	if (members && vars->table.groups)
+		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
+}
+
 /* A packet may be the one that a flow's RTT is timed by. */
 static inline void zrtt_begin_timing(struct zrtt_flow *f, const struct zrtt_arrival *pkt)
 {
@@ -814,17 +835,13 @@ zrtt_arrive_any(const struct zrtt_params *params, struct zrtt_vars *vars,
 	stale = zrtt_flow_update_due(&vars->table, f, epoch);
 	if (unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
-	if (unlikely(stale && members))
-		zrtt_refresh_of_member(params, vars, f, epoch);
-	else if (unlikely(stale))
-		zrtt_refresh(params, vars, f, epoch);
+	if (unlikely(stale))
+		zrtt_refresh_stale(params, vars, f, epoch, members);
 	if (unlikely(pkt->rtt_info))
 		zrtt_begin_timing(f, pkt);
 	if (unlikely(params->l4s || f->l4s))
 		zrtt_classify(params, vars, f, pkt->ecn);
-	f->bytes += pkt->bytes;
-	if (members && vars->table.groups)
-		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
+	zrtt_count_arrival(vars, f, m, pkt, members);
 	return f;
 }
 
@@ -875,13 +892,9 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
 	f->seq_known = 1;
 	if (!members && unlikely(pkt->rtt_info))
 		stale |= zrtt_learn(params, stats, f, pkt, epoch) && f->bytes;
-	if (unlikely(stale && members))
-		zrtt_refresh_of_member(params, vars, f, epoch);
-	else if (unlikely(stale))
-		zrtt_refresh(params, vars, f, epoch);
-	f->bytes += pkt->bytes;
-	if (members && vars->table.groups)
-		zrtt_member_host(&vars->hosts, m)->bytes += pkt->host_bytes;
+	if (unlikely(stale))
+		zrtt_refresh_stale(params, vars, f, epoch, members);
+	zrtt_count_arrival(vars, f, m, pkt, members);
 	if (ceil)
 		zrtt_ceil_add(&params->ceil, ceil, pkt->host_bytes, now_ns);
 	return true;
@@ -895,6 +908,9 @@ zrtt_arrive_quick(const struct zrtt_params *params, struct zrtt_vars *vars,
  * @pkt: the packet
  * @rnd: random number
  * @now_ns: clock
+ *
+ * The module does not call this: qdisc/arrive.h has the same and the choice of the lane, made of
+ * zrtt_arrive_quick() and zrtt_arrive_any().
  *
  * Return: the flow, or that of packets spoofed in its name, its weight up to date.
  */
