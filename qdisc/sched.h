@@ -16,8 +16,10 @@
 struct zrtt_net;
 struct zrtt_shared;
 
-/* A flow takes one cache line. */
+/* A flow takes one cache line, and has three bits each for its lane and the source of its RTT. */
 static_assert(sizeof(struct zrtt_flow) == 64);
+static_assert((int)ZRTT_LANES <= 8);
+static_assert((int)ZRTT_RTT_SOURCES <= 8);
 
 /**
  * struct zrtt_dissected - what is known of the packet that is being enqueued

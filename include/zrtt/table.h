@@ -817,9 +817,11 @@ static inline u32 zrtt_young_q16(const struct zrtt_sums *sums)
 	return (u32)div64_u64(sums->young_rate << ZRTT_Q16, sums->sum_rate + sums->other_rate);
 }
 
-/* Are @epochs as many as lie between updates of @f? The first time few, so that it counts. */
-static inline bool zrtt_flow_due_after(const struct zrtt_table *t, const struct zrtt_flow *f,
-				       u32 epochs)
+/* Is @f to be updated @epochs after its last update? A flow that is not live is after one epoch, so
+ * that it counts soon.
+ */
+static inline bool zrtt_flow_update_due_after(const struct zrtt_table *t,
+					      const struct zrtt_flow *f, u32 epochs)
 {
 	return epochs && (epochs >= t->update_epochs || !f->live);
 }
@@ -828,7 +830,7 @@ static inline bool zrtt_flow_due_after(const struct zrtt_table *t, const struct 
 static inline bool zrtt_flow_update_due(const struct zrtt_table *t,
 					const struct zrtt_flow *f, u32 epoch)
 {
-	return zrtt_flow_due_after(t, f, epoch - f->epoch);
+	return zrtt_flow_update_due_after(t, f, epoch - f->epoch);
 }
 
 /* Is @f, NULL or a flow of @t, one whose hosts are known? */
@@ -847,7 +849,7 @@ static inline bool zrtt_member_look(const struct zrtt_table *t, const struct zrt
 	struct zrtt_member *m = zrtt_own_member(t, f);
 
 	if (!zrtt_flow_update_due(t, f, epoch) ||
-	    !zrtt_flow_due_after(t, f, (u16)(epoch - m->looked)))
+	    !zrtt_flow_update_due_after(t, f, (u16)(epoch - m->looked)))
 		return false;
 	m->looked = (u16)epoch;
 	return true;
