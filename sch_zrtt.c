@@ -160,7 +160,6 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 					    struct sk_buff **to_free, u32 segs, bool closer)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
-	const struct zrtt_arrival *pkt = &q->seen.pkt;
 	u32 rnd = zrtt_random(q);
 	struct zrtt_flow *flow;
 	enum zrtt_lane lane;
@@ -177,7 +176,8 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	       zrtt_arrive_lane(sch, skb, &lane, segs, rnd);
 	if (lane != ZRTT_LANE_BULK) {
 		if (lane == ZRTT_LANE_THIN && unlikely(zrtt_lane_seldom(&q->vars.lanes, flow)))
-			lane = zrtt_lane_of_seldom(&q->vars.lanes, &q->vars.table, flow, pkt->bytes);
+			lane = zrtt_lane_of_seldom(&q->vars.lanes, &q->vars.table, flow,
+						   qdisc_pkt_len(skb));
 		if (unlikely(zrtt_may_wait(q, lane)))
 			lane = zrtt_admit(sch, skb, flow, lane, now_ns);
 		if (lane == ZRTT_LANE_SPARSE)
@@ -191,7 +191,7 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	if (q->backlog_pkts > q->params.ctl.threshold)
 		zrtt_overflow(&q->params, &q->vars, &q->stats, now_ns);
-	if (likely(zrtt_owes_later(&q->params, &q->vars, flow, pkt, now_ns))) {
+	if (likely(zrtt_owes_later(&q->params, &q->vars, flow, &q->seen.pkt, now_ns))) {
 		zrtt_note_owing(q, skb, flow);
 	} else if (!zrtt_judge_now(q, skb, flow, segs, rnd)) {
 		zrtt_lose_timing(q);

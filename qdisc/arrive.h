@@ -56,7 +56,7 @@ zrtt_arrive_slow_either(struct Qdisc *sch, struct sk_buff *skb, struct zrtt_flow
 		zrtt_share_hosts(q);
 	lane = members ? zrtt_lane_of_member(sch, flow, zrtt_own_member(table, flow), bytes) :
 	       zrtt_lane_of(&q->vars.lanes, table, flow, bytes, now_ns);
-	q->seen.lane = unlikely(flow->l4s) ? zrtt_l4s_lane(sch, flow, lane) : lane;
+	q->seen.lane = unlikely(flow->l4s) ? zrtt_l4s_lane(sch, flow, bytes, lane) : lane;
 	return flow;
 }
 

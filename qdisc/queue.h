@@ -449,9 +449,9 @@ zrtt_host_lane(struct Qdisc *sch, const struct zrtt_flow *flow, const struct zrt
 	return ceil && zrtt_ceil_full(&q->params.ceil, ceil, q->clock.ns) ? ZRTT_LANE_BULK : lane;
 }
 
-/* The lane of a packet of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
+/* The lane of a packet of @bytes of @flow, ECT(1), that zrtt_lane_of() puts in @lane. */
 static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrtt_flow *flow,
-					     enum zrtt_lane lane)
+					     u32 bytes, enum zrtt_lane lane)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
@@ -460,7 +460,7 @@ static noinline enum zrtt_lane zrtt_l4s_lane(struct Qdisc *sch, const struct zrt
 	if (zrtt_head_age_ns(sch, ZRTT_LANE_L4S, q->clock.ns) > ZRTT_L4S_LATE_NS &&
 	    zrtt_l4s_exceeds(zrtt_log_due(&q->vars, flow), flow, max(flow->rate, flow->bytes)))
 		return ZRTT_LANE_BULK;
-	if (sch->q.head && !zrtt_l4s_allows(&q->vars.l4s, flow, q->seen.pkt.bytes))
+	if (sch->q.head && !zrtt_l4s_allows(&q->vars.l4s, flow, bytes))
 		return lane;
 	return zrtt_lane_of_l4s(&q->vars.table, flow, q->seen.pkt.bytes, lane,
 				zrtt_returned(sch, ZRTT_LANE_RETURNING));
