@@ -141,7 +141,10 @@ static u8 zrtt_net_ask(struct zrtt_net *net)
 	if (!asker--)
 		return 0;
 	net->askers |= BIT(asker);
+	/* packets that answer an earlier asker of this number may still come */
+	spin_lock_bh(&net->inboxes[asker].lock);
 	net->inboxes[asker].answers.from = 0;
+	spin_unlock_bh(&net->inboxes[asker].lock);
 	return asker;
 }
 
