@@ -83,6 +83,9 @@
  */
 #define ZRTT_LOSS_SPARE_SHIFT	3
 
+/* If less than 2^-2 of the rate is sent, that is bursts. */
+#define ZRTT_LOSS_BURSTS_SHIFT	2
+
 /* No data and less than 2^-4 of the rate is an idle time. */
 #define ZRTT_LOSS_IDLE_SHIFT	4
 
@@ -628,7 +631,8 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	bool above = clean && clean < rate;
 	u32 part_q16 = zrtt_loss_part(lost, data);
 	/* of bursts at a rate that is far too high much would be lost */
-	bool near = busy || part_q16 < ZRTT_LOSS_LOWER_MIN_Q16;
+	bool near = busy || (sent < rate >> ZRTT_LOSS_BURSTS_SHIFT &&
+			     part_q16 < ZRTT_LOSS_LOWER_MIN_Q16);
 
 	if (!loss->before || now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US)
 		zrtt_loss_begin_chain(loss, rate);
