@@ -21,6 +21,8 @@ MODULE_OF_QDISC = {"zrtt": "sch_zrtt", "csfq": "sch_csfq"}
 PLUGIN_OF_QDISC = {"dualpi2": "sch_dualpi2"}
 """Of qdiscs that the kernel has and Debian 12's tc does not know."""
 MEMORY_BASE_MB = 512
+SHORT_FLOW_KB = 24
+SHORT_FLOWS_MAX_MB = 1024
 AROUND = build.REPO / "lab" / "guest" / "around.sh"
 
 
@@ -71,7 +73,15 @@ def _known(names: Mapping[str, str], scenario: Scenario) -> list[str]:
 def _memory_mb(scenario: Scenario) -> int:
     """Memory for all send buffers at their maximum, and for receivers."""
     buffers = sum(traffic_spec.send_buffer_bytes(scenario, flow) for flow in scenario.all_flows)
-    return MEMORY_BASE_MB + 3 * buffers // 2**20
+    return MEMORY_BASE_MB + 3 * buffers // 2**20 + _short_flows_mb(scenario)
+
+
+def _short_flows_mb(scenario: Scenario) -> int:
+    """The same for short flows, none of which may be done: where their host has a small share."""
+    if not scenario.churn:
+        return 0
+    flows = scenario.churn.flows_per_s(scenario.capacity_bps) * scenario.total_s
+    return min(SHORT_FLOWS_MAX_MB, round(flows * SHORT_FLOW_KB / 1024))
 
 
 def run(scenario: Scenario, *, command: str = "", around: Around | None = None,
