@@ -700,7 +700,7 @@ static inline void zrtt_count_weight(struct zrtt_law *law, u64 p_q30, bool marks
 {
 	if (!marks)
 		return;
-	law->sum_p_q30 += p_q30 < ZRTT_P_ONE ? p_q30 : ZRTT_P_ONE;
+	law->sum_p_q30 += p_q30;
 	law->weighed++;
 }
 
