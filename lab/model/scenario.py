@@ -228,7 +228,7 @@ class Scenario:
             )
         self._check_spoof(flows)
         if self.churn:
-            planned = self.churn.flows_per_s(self.capacity_bps) * self.total_s
+            planned = self.planned_short_flows
             self._require(
                 planned <= MAX_SHORT_FLOWS,
                 f"--churn: {planned:.0f} flows, at most {MAX_SHORT_FLOWS}",
@@ -503,6 +503,11 @@ class Scenario:
             hint=self.hint_of(index),
             **{"hint_factor": 1.0, "lies": self.ect1.lies(cc), **others},
         )
+
+    @property
+    def planned_short_flows(self) -> float:
+        """How many there are on average."""
+        return self.churn.flows_per_s(self.capacity_bps) * self.total_s if self.churn else 0
 
     @property
     def short_flows(self) -> list[Arrival]:

@@ -28,6 +28,9 @@ TCP_BUFFERS = (
     f"net.ipv4.tcp_wmem='4096 16384 {BUFFER_MAX_BYTES}'",
 )
 """Settings of sysctl."""
+FEW_SHORT_FLOWS = 25_000
+PORTS = "10240 65535"
+"""Of a host's connections, where there are more than that, and none of them may be done."""
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
@@ -247,6 +250,8 @@ def host_lines(scenario: Scenario, host: Host) -> list[str]:
         ]
     if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
         lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+    if scenario.planned_short_flows > FEW_SHORT_FLOWS:
+        lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.ip_local_port_range='{PORTS}'")
     return lines
 
 

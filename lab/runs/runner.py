@@ -78,10 +78,7 @@ def _memory_mb(scenario: Scenario) -> int:
 
 def _short_flows_mb(scenario: Scenario) -> int:
     """The same for short flows, none of which may be done: where their host has a small share."""
-    if not scenario.churn:
-        return 0
-    flows = scenario.churn.flows_per_s(scenario.capacity_bps) * scenario.total_s
-    return min(SHORT_FLOWS_MAX_MB, round(flows * SHORT_FLOW_KB / 1024))
+    return min(SHORT_FLOWS_MAX_MB, round(scenario.planned_short_flows * SHORT_FLOW_KB / 1024))
 
 
 def run(scenario: Scenario, *, command: str = "", around: Around | None = None,
