@@ -51,6 +51,7 @@ static void check_line(const struct fuzzed *f)
 	expect(f->loss.own_q16 <= ZRTT_LOSS_OWN_MAX_Q16, "a path that may lose as much as it likes");
 	expect(f->loss.vain < ZRTT_LOSS_VAIN, "goes on in vain");
 	expect(f->loss.retries <= ZRTT_LOSS_BLIND_RETRIES, "waits for longer than it may");
+	expect(f->loss.paused_us <= ZRTT_LOSS_PAUSES_US, "pauses for longer than it may");
 }
 
 /* Data of a flow passes: mostly what is next, or near. */
@@ -97,6 +98,7 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	expect(f->params.kind == ZRTT_LINE_AHEAD || passed || f->loss.bytes == before,
 	       "lost what never passed");
 	expect(flow->holes <= ZRTT_LOSS_REACH, "a hole without an end");
+	expect(flow->lead <= ZRTT_LOSS_LEAD_MAX, "leads by more than it may");
 	expect(flow->next - flow->first <= 3 * ZRTT_LOSS_REACH, "watched before it was");
 	expect((s32)(flow->next - flow->mark) >= 0 && (s32)(flow->mark - flow->passed) >= 0,
 	       "passed before it was sent");

@@ -213,6 +213,7 @@ BUGS = [
     Bug("changes in the middle", "line", "if (span_us < ZRTT_LINE_EPOCH_US ||", "if (0 * span_us ||"),
     Bug("loses more than passed", "line", "again = bytes < (u32)-gap ? bytes : (u32)-gap;", "again = (u32)-gap;", "loss"),
     Bug("has a hole without an end", "line", "if (flow->holes > ZRTT_LOSS_REACH)", "if (0)", "loss"),
+    Bug("leads by more than it may", "line", "bytes < ZRTT_LOSS_LEAD_MAX - flow->lead ?", "1 ?", "loss"),
     Bug("steps back to what is sent again", "line", "flow->next += bytes - again;", "flow->next = seq + bytes;", "loss"),
     Bug("lets nobody count who is alone", "line", "n > 1 ? (n + 3) / 4 : 0", "(n + 3) / 4", "loss"),
     Bug("lowers the rate in vain again and again", "line", "return loss->vain >= ZRTT_LOSS_VAIN;", "return 0;", "loss"),
