@@ -511,11 +511,15 @@ static inline u64 zrtt_line_least(u64 a, u64 b)
 	return a < b ? a : b;
 }
 
-/* An excess above this many microseconds is a queue. */
+/* An excess above this many microseconds is a queue, but for noise, where the line has @rate. */
+static inline u32 zrtt_line_queue_at(u64 rate)
+{
+	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(ZRTT_LINE_QUEUE_BYTE_US, rate);
+}
+
 static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
 {
-	return line->noise.us + ZRTT_LINE_QUEUE_US +
-	       (u32)div64_u64(ZRTT_LINE_QUEUE_BYTE_US, line->rate);
+	return line->noise.us + zrtt_line_queue_at(line->rate);
 }
 
 /* From one point to the next, at least: few packets say little, and the longer the queue, the
@@ -637,7 +641,8 @@ static inline bool zrtt_line_rests(const struct zrtt_line *line, u32 now_us)
 static inline bool zrtt_line_rest(struct zrtt_line *line, const struct zrtt_line_params *params)
 {
 	line->state = ZRTT_LINE_QUEUE;
-	return zrtt_line_drain(line, params, 2 * zrtt_line_queue_us(line) - line->noise.us);
+	return zrtt_line_drain(line, params,
+			       line->noise.us + 2 * zrtt_line_queue_at(line->measured));
 }
 
 /* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being
