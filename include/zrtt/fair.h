@@ -454,6 +454,40 @@ static inline bool zrtt_host_held(const struct zrtt_hosts *hosts, const struct z
 	return ceil && ceil->held;
 }
 
+/* Of @most, what a host that others have flows of, too, may have in this queue: what it does not
+ * have in other queues, @others, and no less than by the share of its flows that this one has.
+ */
+static inline u32 zrtt_host_room(const struct zrtt_group *g, u32 most, u64 others)
+{
+	u32 least = (u32)((u64)most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC);
+	u64 left = most > others ? most - others : 0;
+
+	return left > least ? (u32)left : least;
+}
+
+#define ZRTT_HOST_BURST		(3 * ZRTT_FULL_PACKET)	/* beside its due share */
+#define ZRTT_HOST_SMALL_SHIFT	2	/* of the share of an epoch, for small packets in advance */
+
+/* What the host of @g may send ahead of bulk in this queue, bytes per epoch. */
+static inline u32 zrtt_host_ahead_most(const struct zrtt_hosts *hosts, const struct zrtt_group *g)
+{
+	return likely(!g->others_q8) ? hosts->ahead_most :
+	       zrtt_host_room(g, hosts->ahead_most, g->others.ahead);
+}
+
+/* What its small packets had in advance in the last @epochs is of what it may send next. */
+static inline void zrtt_host_ahead_next(const struct zrtt_hosts *hosts, struct zrtt_group *g,
+					u32 epochs)
+{
+	u32 room = zrtt_host_ahead_most(hosts, g), lent = room >> ZRTT_HOST_SMALL_SHIFT;
+	u64 most = (u64)room * epochs + ZRTT_HOST_BURST;
+
+	if (likely(g->ahead <= most))
+		g->ahead = 0;
+	else
+		g->ahead = g->ahead - most < lent ? (u32)(g->ahead - most) : lent;
+}
+
 /* zrtt_host_refresh() of a host that is to be updated. */
 static noinline __maybe_unused void
 zrtt_host_refresh_now(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 epoch)
@@ -475,7 +509,7 @@ zrtt_host_refresh_now(struct zrtt_hosts *hosts, const struct zrtt_member *m, u32
 		zrtt_hosts_note_flow(hosts, g, epochs);
 	if (!part || !part->generation)
 		zrtt_penalise_at(&hosts->law, h, log_rate, hosts->law.log_due, epochs);
-	g->ahead = 0;
+	zrtt_host_ahead_next(hosts, g, epochs);
 	h->lane = ZRTT_LANE_SPARSE;
 	zrtt_host_note(hosts, m, m->end, epoch);
 }
@@ -506,17 +540,6 @@ static noinline __maybe_unused void
 zrtt_host_dropped(const struct zrtt_hosts *hosts, const struct zrtt_member *m, u32 bytes)
 {
 	zrtt_flow_dropped(zrtt_member_host(hosts, m), bytes);
-}
-
-/* Of @most, what a host that others have flows of, too, may have in this queue: what it does not
- * have in other queues, @others, and no less than by the share of its flows that this one has.
- */
-static inline u32 zrtt_host_room(const struct zrtt_group *g, u32 most, u64 others)
-{
-	u32 least = (u32)((u64)most * (ZRTT_PART_ALL - g->others_q8) >> ZRTT_PART_FRAC);
-	u64 left = most > others ? most - others : 0;
-
-	return left > least ? (u32)left : least;
 }
 
 /* Of its ceiling, what a host has in other queues, Q8, below 1 */
@@ -560,9 +583,6 @@ zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_h
 		zrtt_ceil_follow(ceil, law->p_q30);
 }
 
-#define ZRTT_HOST_BURST		(3 * ZRTT_FULL_PACKET)	/* beside its due share */
-#define ZRTT_HOST_SMALL_SHIFT	2	/* the part of small packets */
-
 /**
  * zrtt_host_exceeds() - did a host send more ahead of bulk than its due share?
  * @hosts: hosts
@@ -572,23 +592,22 @@ zrtt_host_ceil_arrive(const struct zrtt_ceil_params *params, const struct zrtt_h
  * @epoch: now
  *
  * Many flows that send little are many flows: together they may have what their host may, in this
- * epoch and in those since its last update, which new flows put off. A part of it is for small
- * packets: a call is not to wait in bulk while the host's transfers begin.
+ * epoch and in those since its last update, which new flows put off. Small packets have a part of
+ * the next in advance: a call is not to wait in bulk while the host's transfers begin.
  */
 static inline bool zrtt_host_exceeds(struct zrtt_hosts *hosts, const struct zrtt_member *m,
 				     u32 bytes, bool small, u32 epoch)
 {
 	struct zrtt_group *g = &hosts->groups[m->slots[m->end]];
-	u32 room = likely(!g->others_q8) ? hosts->ahead_most :
-		   zrtt_host_room(g, hosts->ahead_most, g->others.ahead);
+	u32 room = zrtt_host_ahead_most(hosts, g);
 	u32 epochs = epoch - zrtt_member_host(hosts, m)->epoch;
 	u64 most;
 
 	if (epochs > hosts->table.update_epochs)
 		epochs = hosts->table.update_epochs;
 	most = (u64)room * (1 + epochs) + ZRTT_HOST_BURST;
-	if (!small)
-		most -= most >> ZRTT_HOST_SMALL_SHIFT;
+	if (small)
+		most += room >> ZRTT_HOST_SMALL_SHIFT;
 	if (g->ahead > most)
 		return true;
 	g->ahead += bytes;
