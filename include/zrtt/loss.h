@@ -32,8 +32,9 @@
 /* A sequence number that is farther from the last, in bytes, begins anew. */
 #define ZRTT_LOSS_REACH		(1 << 22)
 
-/* A hole is one if a sixteenth of it passes beyond it before the flow goes on where it was: or one
- * forged byte could make megabytes seem to be lost.
+/* Sequence numbers that are left out count as a hole once a sixteenth of its length has passed beyond
+ * it. If the flow goes on where it was before that, there is none: one forged byte could make
+ * megabytes seem to be lost.
  */
 #define ZRTT_LOSS_DOUBT_SHIFT	4
 
@@ -474,8 +475,8 @@ static inline void zrtt_loss_round(struct zrtt_loss *loss, u32 bytes, u32 now_us
  * @bytes: on the line so far, low bits
  * @now_us: clock, wraps
  *
- * What is sent in pauses is no more than in between: they are not of the round. After long ones
- * its losses tell nothing.
+ * Pauses are no time of a round, or the rate would seem not to be used. After long ones its losses tell
+ * nothing of the line.
  */
 static inline void zrtt_loss_pause(struct zrtt_loss *loss, u32 pause_us, u32 bytes, u32 now_us)
 {
