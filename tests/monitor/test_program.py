@@ -23,6 +23,7 @@ COLUMNS = 80
     (["-i", "1x"], "-i must be 0.1 .. 86400 seconds, not 1x"),
     (["-n0"], "-n must be 1 .. 2147483647, not 0"),
     (["-n", "99999999999"], "-n must be 1 .. 2147483647, not 99999999999"),
+    (["-n", "99999999999999999999"], "-n must be 1 .. 2147483647, not 99999999999999999999"),
     (["-f-1"], "-f must be 0 .. 2147483647, not -1"),
     (["-H-1"], "-H must be 0 .. 2147483647, not -1"),
     (["--prometheus", "-H"], "-H needs a number with --prometheus and --listen"),
