@@ -22,6 +22,7 @@
 #include "flow.h"
 #include "host.h"
 #include "table.h"
+#include "update.h"
 #include "law.h"
 #include "ceil.h"
 #include "joint.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the queue knows of a flow: its RTT, from hints, marks or measurement, and its rate.
+ * What the queue knows of a flow: its rate, what hit it, and what rtt.h and seq.h are about.
  *
  * Time is cut into epochs of 134 ms.
  */
@@ -9,25 +9,12 @@
 
 #include <linux/types.h>
 #include "fixed.h"
-#include "hint.h"
 
 #define ZRTT_FULL_PACKET	1514	/* bytes, with Ethernet's header */
 
 #define ZRTT_EPOCH_SHIFT	27	/* an epoch is 2^27 ns = 134 ms */
 #define ZRTT_EPOCH_US		((1ULL << ZRTT_EPOCH_SHIFT) / 1000)
 #define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
-#define ZRTT_RTT_EPOCHS		224	/* 30 s: an RTT of a hint or mark is remembered */
-
-/* What the queue saw of an RTT itself is believed for 128 times 2^5 epochs, 9 minutes, and
- * fades into RTT_avg over 5 more: a path may change, and who forged an RTT after all must
- * not have forged it for good. Forgotten at once, it would be missed: 20 flows that began
- * together had a Jain index of 0.989 for half a minute.
- */
-#define ZRTT_PASSIVE_SHIFT	5
-#define ZRTT_PASSIVE_FADES	128
-#define ZRTT_PASSIVE_AGES	192	/* 2^6 more */
-#define ZRTT_PASSIVE_FADE_SHIFT	6
-#define ZRTT_PASSIVE_SILENT	64	/* the age has 8 bits, which must not wrap */
 
 /* For 12 epochs (1.6 s) the rate of a flow is the mean since it began, from then on a moving
  * average.
@@ -62,30 +49,6 @@
 #define ZRTT_L4S_EPOCH_SHIFT	17	/* an epoch is 2^17 us nearly */
 #define ZRTT_L4S_MARK_BYTES	(4ULL * ZRTT_FULL_PACKET)
 #define ZRTT_L4S_HIT_RTTS	2
-
-#define ZRTT_RTT_WQ_Q16		6554	/* w_q = 0.1, paper eq. (3) */
-#define ZRTT_RTT_FRAC		8	/* fraction bits of the smoothed RTT of hints */
-
-/* Trust: a hint may exceed the passive RTT by a quarter and 2 ms of host
- * jitter, which is what honest senders were seen to need. The passive RTT may have
- * waited in other queues, so that a hint may be a quarter of it, but not less: anybody
- * can send hints in a flow's name.
- */
-#define ZRTT_CLAMP_SLACK_US	2000
-#define ZRTT_CLAMP_BELOW	4
-
-/* 1.9 s for an answer to a SYN: the clock of @syn_at wraps after 2.1 s, and for longer
- * gaps there is a second SYN.
- */
-#define ZRTT_SYN_EPOCHS_MAX	13
-
-/* A TCP flow's packets follow each other in sequence numbers: who does not see them, and
- * sends in the flow's name, is farther off. A slot has the high 16 bits of the last one;
- * two of their units, 128 KB, and what the flow sends in 4 s, are near.
- */
-#define ZRTT_SEQ_SPAN		2
-#define ZRTT_SEQ_SPAN_MAX	0x4000
-#define ZRTT_SEQ_RATE_SHIFT	11	/* of bytes per epoch: 32 epochs, 2^16 bytes */
 
 enum zrtt_rtt_source {
 	ZRTT_RTT_NONE,
@@ -439,65 +402,6 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->timed = 0;
 }
 
-/* Is there an RTT of a hint or mark that is not forgotten yet? */
-static inline bool zrtt_flow_hinted(const struct zrtt_flow *f, u32 epoch)
-{
-	return f->hinted_q8 && (u16)(epoch - f->hinted_epoch) <= ZRTT_RTT_EPOCHS;
-}
-
-/* The age of passive_us, in units of ZRTT_PASSIVE_SHIFT epochs. */
-static inline u8 zrtt_flow_passive_age(const struct zrtt_flow *f, u32 epoch)
-{
-	return (u8)(epoch >> ZRTT_PASSIVE_SHIFT) - f->passive_at;
-}
-
-/* Forget what is too old, @epochs after the flow's last packets. */
-static inline void zrtt_flow_forget(struct zrtt_flow *f, u32 epochs, u32 epoch)
-{
-	if (epochs > ZRTT_RTT_EPOCHS || !zrtt_flow_hinted(f, epoch))
-		f->hinted_q8 = 0;
-	if (zrtt_flow_passive_age(f, epoch) >= ZRTT_PASSIVE_AGES ||
-	    epochs >= ZRTT_PASSIVE_SILENT << ZRTT_PASSIVE_SHIFT) {
-		f->passive_us = 0;
-		f->timed = 0;
-	}
-}
-
-/* Which of the queue's own sources @passive_us comes from. */
-static inline enum zrtt_rtt_source zrtt_flow_passive_source(const struct zrtt_flow *f)
-{
-	if (f->timed)
-		return ZRTT_RTT_TIMESTAMPS;
-	return f->syn == ZRTT_SYN_QUIC ? ZRTT_RTT_QUIC : ZRTT_RTT_HANDSHAKE;
-}
-
-/* RTT_i by preference: hint or mark, timestamps, handshake or QUIC, none. */
-static inline void zrtt_flow_choose_rtt(struct zrtt_flow *f, u32 epoch)
-{
-	if (zrtt_flow_hinted(f, epoch)) {
-		f->source = f->hinted_by_mark ? ZRTT_RTT_MARK : ZRTT_RTT_HINT;
-		f->rtt_us = f->hinted_q8 >> ZRTT_RTT_FRAC;
-	} else if (f->passive_us) {
-		f->source = zrtt_flow_passive_source(f);
-		f->rtt_us = f->passive_us;
-	} else {
-		f->source = ZRTT_RTT_NONE;
-		f->rtt_us = 0;
-	}
-}
-
-/* Let an RTT_i that the queue saw long ago fade into @rtt_avg_us, 0 = not known. */
-static inline void zrtt_flow_fade(struct zrtt_flow *f, u32 rtt_avg_us, u32 epoch)
-{
-	s64 above_us = (s64)f->rtt_us - rtt_avg_us;
-	s64 left = ZRTT_PASSIVE_AGES - zrtt_flow_passive_age(f, epoch);
-
-	if (f->source < ZRTT_RTT_TIMESTAMPS || !rtt_avg_us ||
-	    left > ZRTT_PASSIVE_AGES - ZRTT_PASSIVE_FADES)
-		return;
-	f->rtt_us = (u32)(rtt_avg_us + ((above_us * left) >> ZRTT_PASSIVE_FADE_SHIFT));
-}
-
 /* Fold the arrivals of the last @epochs (1 .. ZRTT_LIVE_EPOCHS) into the rate: the
  * plain mean of a young flow, so that it is not taken for a slow one.
  */
@@ -511,69 +415,6 @@ static inline void zrtt_flow_rate(struct zrtt_flow *f, u32 epochs)
 		gain_q16 = epochs * zrtt_epoch_recip[f->age];
 	}
 	f->rate = zrtt_ewma(f->rate, mean, gain_q16);
-}
-
-/* Remember the RTT of a hint or mark, smoothed with the paper's w_q (eq. 3); what the
- * other of the two said before is not mixed in.
- */
-static inline void zrtt_flow_remember(struct zrtt_flow *f, u32 rtt_us, bool by_mark,
-				      u32 epoch)
-{
-	u32 rtt_q8 = rtt_us << ZRTT_RTT_FRAC;
-
-	if (zrtt_flow_hinted(f, epoch) && f->hinted_by_mark == by_mark)
-		rtt_q8 = zrtt_ewma(f->hinted_q8, rtt_q8, ZRTT_RTT_WQ_Q16);
-	f->hinted_q8 = rtt_q8;
-	f->hinted_by_mark = by_mark;
-	f->hinted_epoch = (u16)epoch;
-}
-
-/**
- * zrtt_flow_hint() - the flow's packet carried a hint
- * @f: flow
- * @rtt_us: the hint, 32 .. ZRTT_HINT_MAX_US
- * @clamp: bound it by the passive RTT where one is known, but not by QUIC's
- * @epoch: now
- *
- * Return: true if it was bounded.
- */
-static inline bool zrtt_flow_hint(struct zrtt_flow *f, u32 rtt_us, bool clamp,
-				  u32 epoch)
-{
-	u32 most = f->passive_us + f->passive_us / 4 + ZRTT_CLAMP_SLACK_US;
-	u32 least = f->passive_us / ZRTT_CLAMP_BELOW;
-	bool known = f->passive_us && f->syn != ZRTT_SYN_QUIC;
-	bool bounded = clamp && known && (rtt_us > most || rtt_us < least);
-
-	if (bounded)
-		rtt_us = rtt_us > most ? most : least;
-	zrtt_flow_remember(f, rtt_us, false, epoch);
-	return bounded;
-}
-
-/**
- * zrtt_flow_mark() - the flow's packet carried the operator's mark
- * @f: flow
- * @rtt_us: the RTT, 32 .. ZRTT_HINT_MAX_US
- * @epoch: now
- *
- * Taken as it is, but not while a hint is remembered. Return: true if taken.
- */
-static inline bool zrtt_flow_mark(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
-{
-	if (zrtt_flow_hinted(f, epoch) && !f->hinted_by_mark)
-		return false;
-	zrtt_flow_remember(f, rtt_us, true, epoch);
-	return true;
-}
-
-/* The number of the two bytes in @seq. */
-static inline u16 zrtt_seq_high(u16 seq)
-{
-	u8 bytes[2];
-
-	__builtin_memcpy(bytes, &seq, sizeof(bytes));
-	return zrtt_hint_get16(bytes);
 }
 
 /* The timing of a handshake ends, and @seq is the flow's, if that is @known. */
@@ -602,84 +443,6 @@ static inline void zrtt_flow_interrupt(struct zrtt_flow *f)
 	} else if (f->syn) {
 		zrtt_flow_anchor(f, 0, false);
 	}
-}
-
-/* Is it near those of the flow? @seq as it lies in a packet. */
-static inline bool zrtt_flow_near(const struct zrtt_flow *f, u16 seq)
-{
-	u32 span = ZRTT_SEQ_SPAN + (f->rate >> ZRTT_SEQ_RATE_SHIFT);
-	u16 ahead = zrtt_seq_high(seq) - zrtt_seq_high(f->seq);
-
-	if (span > ZRTT_SEQ_SPAN_MAX)
-		span = ZRTT_SEQ_SPAN_MAX;
-	return (u16)(ahead + span) <= 2 * span;
-}
-
-/* A number counts once a packet followed it, and until the flow was silent for 2 s: then
- * it may be another connection's, or have been spoofed.
- */
-static inline bool zrtt_flow_anchored(const struct zrtt_flow *f, u32 epoch)
-{
-	return f->seq_known && epoch - f->epoch <= ZRTT_LIVE_EPOCHS;
-}
-
-/**
- * zrtt_flow_spoofs() - would zrtt_flow_owns() say no?
- * @f: flow, stays as it is
- * @seq: high bits of the packet's sequence number as they lie in it
- * @epoch: now
- */
-static inline bool zrtt_flow_spoofs(const struct zrtt_flow *f, u16 seq, u32 epoch)
-{
-	return seq != f->seq && !f->syn && zrtt_flow_anchored(f, epoch) &&
-	       !zrtt_flow_near(f, seq);
-}
-
-/**
- * zrtt_flow_owns() - is a packet the flow's, or spoofed in its name?
- * @f: flow
- * @seq: high bits of the packet's sequence number as they lie in it, not those of @f
- * @epoch: now
- */
-static noinline __maybe_unused bool zrtt_flow_owns(struct zrtt_flow *f, u16 seq, u32 epoch)
-{
-	bool near;
-
-	if (f->syn) {
-		if (f->syn != ZRTT_SYN_QUIC && f->age > ZRTT_SYN_EPOCHS_MAX)
-			zrtt_flow_anchor(f, seq, false);
-		return true;
-	}
-	near = zrtt_flow_near(f, seq);
-	if (!near && zrtt_flow_anchored(f, epoch))
-		return false;
-	zrtt_flow_anchor(f, seq, near);
-	return true;
-}
-
-/* The same, and quick for a packet that is next. One of 65536 handshakes looks so, too,
- * and is not timed.
- */
-static inline bool zrtt_flow_follows(struct zrtt_flow *f, u16 seq, u32 epoch)
-{
-	if (unlikely(seq != f->seq))
-		return zrtt_flow_owns(f, seq, epoch);
-	f->seq_known = 1;
-	return true;
-}
-
-/* The queue saw that the flow's RTT is @rtt_us. */
-static inline void zrtt_flow_saw(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
-{
-	f->passive_us = rtt_us;
-	f->passive_at = (u8)(epoch >> ZRTT_PASSIVE_SHIFT);
-}
-
-/* Timestamps of both directions say that the flow's RTT is @rtt_us. */
-static inline void zrtt_flow_timed(struct zrtt_flow *f, u32 rtt_us, u32 epoch)
-{
-	zrtt_flow_saw(f, rtt_us, epoch);
-	f->timed = 1;
 }
 
 #endif

@@ -15,9 +15,9 @@
 #define _ZRTT_HALVES_H
 
 #include <linux/types.h>
+#include "fixed.h"
 #include "hint.h"
-#include "flow.h"
-#include "line.h"
+#include "answers.h"
 
 #define ZRTT_CONNS		16384	/* of a table: 512 KiB */
 #define ZRTT_CONN_WAYS		4	/* slots of a set, all that a lookup visits */

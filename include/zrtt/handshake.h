@@ -24,6 +24,7 @@
 #include <linux/types.h>
 #include "hint.h"
 #include "flow.h"
+#include "rtt.h"
 
 /* Eight bits of an acknowledgment number, never 0. Two numbers whose difference is a
  * multiple of 256 differ, too, unless it is a multiple of 65536 or chance has it.

@@ -21,7 +21,6 @@
 #define _ZRTT_JOINT_H
 
 #include <linux/types.h>
-#include "fixed.h"
 #include "flow.h"
 #include "host.h"
 #include "table.h"

@@ -19,9 +19,9 @@
 #include <linux/types.h>
 #include "fixed.h"
 #include "flow.h"
-#include "table.h"
 #include "controller.h"
 #include "law.h"
+#include "verdict.h"
 
 /* RFC 9332 sec. 2.1: p_CL = k p', and k = 2 where both classes have the same RTTs. */
 #define ZRTT_L4S_COUPLING	2

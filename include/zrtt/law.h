@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * From P_b to a flow's P_i, and from P_i to a verdict.
+ * From P_b to a flow's P_i; verdict.h goes on from there.
  *
  *   P_i = P_b norm (RTT_avg / RTT_i)^alpha (r_i / due)^feedback penalty_i
  *
@@ -19,8 +19,9 @@
 
 #include <linux/types.h>
 #include "fixed.h"
+#include "flow.h"
 #include "table.h"
-#include "controller.h"
+#include "padhye.h"
 
 /* enum tc_zrtt_alpha */
 enum zrtt_alpha_kind {
@@ -29,15 +30,7 @@ enum zrtt_alpha_kind {
 	ZRTT_ALPHA_FIXED,
 };
 
-enum zrtt_verdict {
-	ZRTT_PASS,
-	ZRTT_MARK,
-	ZRTT_DROP,
-};
-
 #define ZRTT_ALPHA_PAPER_MAX	(2 * ZRTT_Q16_ONE)	/* eq. (5) */
-#define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
-#define ZRTT_CREDIT_MAX		(3 * ZRTT_P_ONE)	/* of a flow whose packets wait */
 #define ZRTT_WEIGHT_LOG_MIN	(-15 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_WEIGHT_LOG_MAX	(22 << ZRTT_Q16)
 #define ZRTT_NORM_LOG_MAX	(15 << ZRTT_Q16)	/* 2^-15 .. 2^15 */
@@ -63,40 +56,8 @@ enum zrtt_verdict {
 #define ZRTT_PENALTY_GAIN_UNRESPONSIVE	(ZRTT_Q16_ONE / 4)
 #define ZRTT_PENALTY_UNRESPONSIVE	(6ULL << ZRTT_Q16) /* zrtt_marks_third() of 16 marks */
 
-/* By P_i alone a flow that starts with twice a large due share may keep it for half a minute. So
- * one that has 1.3 times the share or more has a mark in 16 epochs, 2 s, beside those of P_i: with
- * more of them others would come before its rate, a mean over 1.6 s, shows an answer.
- */
-#define ZRTT_EXCESS_LOG		24806			/* log2 of 1.3, Q16 */
-#define ZRTT_EXCESS_CREDIT	(ZRTT_P_ONE / 16)
-
 /* log2 of 4 full packets times the square of an epoch in microseconds, Q16; zrtt_l4s_gain() */
 #define ZRTT_L4S_ANSWER_LOG	(46 * ZRTT_Q16_ONE + 36972)
-
-/* Of two packets on their way or fewer the sender answers no mark, and a loss by a timeout (400
- * flows on 20 Mbit/s: 37 % of the packets dropped). With 3 in place of 2.25, 200 flows drop 4 and
- * not 12 %, but wait 157 and not 70 ms, and web pages beside them take as long.
- */
-#define ZRTT_FILL_QUARTERS	9
-
-/* Packets in bulk may be small: of a line that is 40 times as fast down as up, most are ACKs. The
- * sums that say so fade by 2^-6 per update: they are of the last second.
- */
-#define ZRTT_SIZES_SHIFT	6
-
-/* A mark or a loss in a packet that leaves is known to its sender a queue sooner than one in a
- * packet that comes. But where flows have few packets on their way, short flows take longer then (26
- * flows on 3.7 Mbit/s without ECN: 0.93 s in place of 0.80).
- */
-#define ZRTT_LATER_MAX		(ZRTT_P_ONE / 32)
-
-/* As many full packets in an epoch say at what rate they leave. */
-#define ZRTT_WAIT_BYTES		(32 * ZRTT_FULL_PACKET)
-
-/* Padhye et al. 1998: T_o >= Linux's minimum RTO */
-#define ZRTT_PADHYE_RTO_MIN_US	200000
-#define ZRTT_PADHYE_STEPS	16	/* bisections: log2(P_i) to 2^-12 */
-#define ZRTT_PADHYE_LOG_MIN	(-(24 << ZRTT_Q16))
 
 /**
  * struct zrtt_law_params - how flows differ
@@ -289,160 +250,6 @@ static inline void zrtt_law_tick(const struct zrtt_law_params *params,
 	law->queue_us = queue_us;
 }
 
-/* The time that @bytes take at @rate, bytes per epoch, above 0: 0 .. ZRTT_SOJOURN_MAX_US. */
-static inline u32 zrtt_bytes_us(u64 bytes, u64 rate)
-{
-	u64 us = div64_u64(bytes * ZRTT_EPOCH_US, rate);
-
-	return us < ZRTT_SOJOURN_MAX_US ? (u32)us : ZRTT_SOJOURN_MAX_US;
-}
-
-/* A packet of @bytes left bulk. */
-static inline void zrtt_law_left(struct zrtt_law *law, u32 bytes)
-{
-	law->sum_bytes += bytes;
-	law->sum_squares += (u64)bytes * bytes;
-}
-
-/**
- * zrtt_law_packet() - what a flow's packets have, the mean over flows that have the same rate
- * @law: state
- *
- * Such flows have as many bytes each, not as many packets: it is the mean over bytes, of the length
- * of the packet that a byte is in. A GSO packet counts as a full one.
- *
- * Return: bytes, 1 .. ZRTT_FULL_PACKET; that where no packet left.
- */
-static inline u32 zrtt_law_packet(const struct zrtt_law *law)
-{
-	u64 bytes = law->sum_bytes ? div64_u64(law->sum_squares, law->sum_bytes) : 0;
-
-	return bytes && bytes < ZRTT_FULL_PACKET ? (u32)bytes : ZRTT_FULL_PACKET;
-}
-
-/**
- * zrtt_fill_us() - the sojourn that gives a flow ZRTT_FILL_QUARTERS of packets on its way
- * @rate: the flow's rate, bytes per epoch, 0 = not known
- * @packet: length of its packets, bytes
- * @rtt_us: its RTT without our queue
- *
- * Return: 0 .. ZRTT_SOJOURN_MAX_US; 0 where the RTT is enough, or @rate is not known.
- */
-static inline u32 zrtt_fill_us(u32 rate, u32 packet, u32 rtt_us)
-{
-	u32 us = rate ? zrtt_bytes_us(ZRTT_FILL_QUARTERS * packet / 4, rate) : 0;
-
-	return us > rtt_us ? us - rtt_us : 0;
-}
-
-/**
- * zrtt_wait_us() - how long a packet that comes now will wait
- * @backlog: bytes queued
- * @rate: bytes that left in the last epoch
- *
- * The age of the head is what the queue was when that came: of one that gets shorter it is known a
- * queue too late. Where the link had little to do in that epoch, this is far too long; where few
- * packets left, it is not known well enough.
- * Return: 0 .. ZRTT_SOJOURN_MAX_US
- */
-static inline u32 zrtt_wait_us(u64 backlog, u64 rate)
-{
-	return rate >= ZRTT_WAIT_BYTES ? zrtt_bytes_us(backlog, rate) : ZRTT_SOJOURN_MAX_US;
-}
-
-/**
- * zrtt_control() - a tick of the controller, and of the law behind it
- * @params: parameters of the controller
- * @law_params: of the law
- * @ctl: P_b
- * @law: state
- * @sums: of all flows
- * @flow_rate: what the usual flow has, bytes per epoch; see zrtt_mean_rate()
- * @sojourn_us: see zrtt_ctl_sojourn(); 0 = none waits
- * @packet_us: see zrtt_ctl_foresee()
- * @queue_us: smoothed sojourn
- * @late_ns: how late the tick is
- */
-static inline void zrtt_control(const struct zrtt_ctl_params *params,
-				const struct zrtt_law_params *law_params,
-				struct zrtt_ctl *ctl, struct zrtt_law *law,
-				const struct zrtt_sums *sums, u32 flow_rate, u32 sojourn_us,
-				u32 packet_us, u32 queue_us, u64 late_ns)
-{
-	u32 elapsed_us = zrtt_ctl_elapsed_us(params, late_ns);
-
-	zrtt_ctl_follow(params, ctl,
-			zrtt_fill_us(flow_rate, zrtt_law_packet(law), law->rtt_avg_us));
-	law->sum_bytes -= law->sum_bytes >> ZRTT_SIZES_SHIFT;
-	law->sum_squares -= law->sum_squares >> ZRTT_SIZES_SHIFT;
-	zrtt_ctl_heed_young(ctl, zrtt_young_q16(sums));
-	if (law_params->tuned && params->kind == ZRTT_CTL_PI2)
-		zrtt_ctl_foresee(ctl, sojourn_us, elapsed_us, packet_us, law->rtt_avg_us);
-	else
-		ctl->falls = false;
-	zrtt_ctl_tick(params, ctl, sojourn_us, elapsed_us);
-	zrtt_law_tick(law_params, law, sums, ctl->p_q30, ctl->p_avg_q30, queue_us);
-}
-
-/*
- * Padhye et al. 1998, eq. (2) of the paper, inverted: the mean time per packet,
- *
- *   RTT sqrt(2bp/3) + T_o min(1, 3 sqrt(3bp/8)) p (1 + 32 p^2)
- *
- * with b = 2 (packets per ACK) and T_o = max(200 ms, 4 RTT). @log_p: log2(p), Q16, at most 0.
- * Return: microseconds, Q16; grows with RTT and with p.
- */
-static inline u64 zrtt_padhye_time(u32 rtt_us, s32 log_p)
-{
-	/* log2 of 2b/3 and 27b/8, Q16 */
-	const s32 log_2b_3 = 27200, log_27b_8 = 180544;
-	u32 rto_us = 4 * rtt_us;
-	u32 fast_q16 = zrtt_exp2((log_p + log_2b_3) / 2);
-	u32 timeout_q16 = zrtt_exp2((log_p + log_27b_8) / 2);
-	u64 p_q30 = zrtt_exp2(log_p + ((ZRTT_P_SHIFT - ZRTT_Q16) << ZRTT_Q16));
-	u64 p3_q30 = (((p_q30 * p_q30) >> ZRTT_P_SHIFT) * p_q30) >> ZRTT_P_SHIFT;
-	u64 tail_q30 = p_q30 + 32 * p3_q30;
-
-	if (rto_us < ZRTT_PADHYE_RTO_MIN_US)
-		rto_us = ZRTT_PADHYE_RTO_MIN_US;
-	if (timeout_q16 > ZRTT_Q16_ONE)
-		timeout_q16 = ZRTT_Q16_ONE;
-	tail_q30 = (tail_q30 * timeout_q16) >> ZRTT_Q16;
-	return (u64)rtt_us * fast_q16 +
-	       ((tail_q30 * rto_us) >> (ZRTT_P_SHIFT - ZRTT_Q16));
-}
-
-/**
- * zrtt_padhye_log_weight() - PRTO: P_i / P_b that equalises Padhye's throughput
- * @rtt_us: RTT_i, own queue included
- * @rtt_avg_us: RTT_avg, own queue included
- * @p_q30: P_b
- *
- * No closed form: ZRTT_PADHYE_STEPS bisections on log2(P_i).
- * Return: log2 of the weight, Q16; P_i saturates at 1.
- */
-static noinline __maybe_unused s32
-zrtt_padhye_log_weight(u32 rtt_us, u32 rtt_avg_us, u32 p_q30)
-{
-	s32 log_p = zrtt_log2(p_q30) - (ZRTT_P_SHIFT << ZRTT_Q16);
-	s32 low = ZRTT_PADHYE_LOG_MIN, high = 0;
-	u64 wanted;
-	u32 i;
-
-	if (log_p < ZRTT_PADHYE_LOG_MIN)
-		return 0;
-	wanted = zrtt_padhye_time(rtt_avg_us, log_p);
-	for (i = 0; i < ZRTT_PADHYE_STEPS; i++) {
-		s32 middle = (low + high) / 2;
-
-		if (zrtt_padhye_time(rtt_us, middle) < wanted)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high - log_p;
-}
-
 /* log2 of (RTT_avg / RTT_i)^alpha, Q16 */
 static inline s32 zrtt_power_log_weight(u32 rtt_us, const struct zrtt_law *law)
 {
@@ -520,30 +327,6 @@ static inline u32 zrtt_weight(const struct zrtt_law_params *params,
 	return zrtt_weight_at(params, law, f, zrtt_log2(f->rate));
 }
 
-/* Is P_i low enough to mark? A mark_max of 1 never drops. */
-static inline bool zrtt_marks(const struct zrtt_law_params *params, u64 p_q30)
-{
-	return likely(p_q30 <= params->mark_max_q30) ||
-	       params->mark_max_q30 >= ZRTT_P_ONE;
-}
-
-/**
- * zrtt_drop_odds() - the chance that a packet is dropped where P_i is above mark_max
- * @p_q30: P_i, unbounded
- *
- * P_i counts as odds: of 1 + P_i packets, or of 65536, one passes. A flow that sends too much
- * keeps a share, and its P_i may rise without bound. Return: Q30, below 1.
- */
-static inline u32 zrtt_drop_odds(u64 p_q30)
-{
-	u32 pass_q16 = zrtt_exp2((ZRTT_P_SHIFT << ZRTT_Q16) -
-				 zrtt_log2(p_q30 + ZRTT_P_ONE));
-
-	if (!pass_q16)
-		pass_q16 = 1;
-	return ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));
-}
-
 /* The gain of a flow in bulk. A host, whose law has no P_b, has that of the due share. */
 static inline u32 zrtt_own_gain(const struct zrtt_law *law, const struct zrtt_flow *f)
 {
@@ -611,55 +394,6 @@ static inline void zrtt_penalise(const struct zrtt_law *law, struct zrtt_flow *f
 	zrtt_penalise_at(law, f, zrtt_log2(f->rate), law->log_due, epochs);
 }
 
-/* Does @f have the credit for a hit? */
-static inline bool zrtt_flow_owes(const struct zrtt_flow *f)
-{
-	return f->acc_q30 >= f->threshold_q30;
-}
-
-/* One is hit: draw how much the next takes. */
-static inline void zrtt_flow_hit(struct zrtt_flow *f, u32 rnd)
-{
-	f->acc_q30 -= f->threshold_q30;
-	f->threshold_q30 = ZRTT_P_ONE / 2 + (rnd >> 2);
-}
-
-/* Add @chance_q30, ZRTT_SPACE_MAX at most, to the credit of @f, of which no packet may leave for
- * long.
- */
-static inline void zrtt_flow_charge(struct zrtt_flow *f, u32 chance_q30)
-{
-	if (likely(f->acc_q30 <= ZRTT_CREDIT_MAX))
-		f->acc_q30 += chance_q30;
-}
-
-/* zrtt_charge_excess() where the due share is large: few flows have that, and others are not to pay. */
-static noinline __maybe_unused void
-zrtt_charge_large(const struct zrtt_law *law, struct zrtt_flow *f, s32 log_rate, u32 epochs)
-{
-	if (log_rate - law->log_due < ZRTT_EXCESS_LOG || !law->p_q30 || !f->counts || f->l4s)
-		return;
-	if (!zrtt_flow_owes(f))
-		f->acc_q30 += ZRTT_EXCESS_CREDIT * zrtt_live_epochs(epochs);
-}
-
-/**
- * zrtt_charge_excess() - bring a flow nearer to its next mark if it has far more than a large due
- *	share
- * @law: as it is for this flow
- * @f: flow, just updated
- * @log_rate: log2 of its rate, Q16
- * @epochs: since its update before, 1 or more
- *
- * Not while P_b is 0, as then there is no queue; and credit for a second mark is not given.
- */
-static inline void zrtt_charge_excess(const struct zrtt_law *law, struct zrtt_flow *f,
-				      s32 log_rate, u32 epochs)
-{
-	if (unlikely(law->due >= ZRTT_LARGE_DUE))
-		zrtt_charge_large(law, f, log_rate, epochs);
-}
-
 /* zrtt_log_growing() where the due share is large. */
 static noinline __maybe_unused s32
 zrtt_log_growing_large(const struct zrtt_flow *f, s32 log_rate, u32 bytes, u32 epochs)
@@ -691,65 +425,6 @@ static inline s32 zrtt_log_growing(const struct zrtt_law *law, const struct zrtt
 	if (unlikely(law->due >= ZRTT_LARGE_DUE))
 		return zrtt_log_growing_large(f, log_rate, bytes, epochs);
 	return log_rate;
-}
-
-/* Count a packet's P_i in the mean weight. Those that P_i drops do not count: the rest must be
- * marked as if they were not there.
- */
-static inline void zrtt_count_weight(struct zrtt_law *law, u64 p_q30, bool marks)
-{
-	if (!marks)
-		return;
-	law->sum_p_q30 += p_q30;
-	law->weighed++;
-}
-
-/**
- * zrtt_is_hit() - is a packet to be marked or dropped?
- * @f: its flow
- * @chance_q30: the probability
- * @spaced: by spaced marking, where that keeps up
- * @rnd: random number
- *
- * Spaced marking adds the probability to the flow's credit and acts when a threshold drawn
- * from 0.5 .. 1.5 is reached: the same rate of marks as drawing at random, with
- * a fraction of the variance. Above ZRTT_SPACE_MAX it would fall behind: chance
- * has it.
- */
-static inline bool zrtt_is_hit(struct zrtt_flow *f, u64 chance_q30, bool spaced, u32 rnd)
-{
-	if (!spaced || chance_q30 > ZRTT_SPACE_MAX)
-		return (rnd >> 2) < chance_q30;
-	f->acc_q30 += (u32)chance_q30;
-	if (!zrtt_flow_owes(f))
-		return false;
-	zrtt_flow_hit(f, rnd);
-	return true;
-}
-
-/**
- * zrtt_verdict() - what becomes of a packet
- * @params: parameters
- * @f: its flow
- * @p_q30: P_i, unbounded
- * @marks: it is low enough to mark
- * @segs: segments it stands for, each with its own chance
- * @ect: it can be marked
- * @rnd: random number
- */
-static inline enum zrtt_verdict
-zrtt_verdict(const struct zrtt_law_params *params, struct zrtt_flow *f,
-	     u64 p_q30, bool marks, u32 segs, bool ect, u32 rnd)
-{
-	u64 chance_q30 = p_q30;
-
-	if (params->tuned && !marks)
-		chance_q30 = zrtt_drop_odds(p_q30);
-	if (unlikely(__builtin_mul_overflow(chance_q30, (u64)segs, &chance_q30)))
-		chance_q30 = ZRTT_P_ONE;
-	if (!zrtt_is_hit(f, chance_q30, params->tuned, rnd))
-		return ZRTT_PASS;
-	return ect && marks ? ZRTT_MARK : ZRTT_DROP;
 }
 
 #endif

@@ -15,7 +15,7 @@
 
 #include <linux/types.h>
 #include "fixed.h"
-#include "line.h"
+#include "answers.h"
 
 #define ZRTT_ONEWAY_TICK_US	1000
 

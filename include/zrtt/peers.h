@@ -30,10 +30,12 @@
 #include <linux/math64.h>
 #include "fixed.h"
 #include "flow.h"
+#include "host.h"
 #include "table.h"
+#include "shaper.h"
 #include "controller.h"
 #include "law.h"
-#include "shaper.h"
+#include "control.h"
 
 /* What a queue said is believed for so many periods: it says it again in each, while it has
  * packets.

@@ -14,6 +14,7 @@
 #include "fixed.h"
 #include "flow.h"
 #include "table.h"
+#include "update.h"
 #include "law.h"
 
 /* The due share is that of flows that are held back once P_b was above 0 for 125 updates, 2 s. On a

@@ -27,6 +27,7 @@
 
 #include <linux/types.h>
 #include "flow.h"
+#include "rtt.h"
 #include "halves.h"
 #include "quic.h"
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from lab.model.grid import Options
 from lab.toolchain.variant import Edit
 
-LAW, FLOW, TABLE, CONTROLLER, WHOLE = (
-    f"include/zrtt/{name}.h" for name in ("law", "flow", "table", "controller", "zrtt")
+LAW, VERDICT, FLOW, UPDATE, CONTROLLER, CONTROL, PARAMS = (
+    f"include/zrtt/{name}.h"
+    for name in ("law", "verdict", "flow", "update", "controller", "control", "params")
 )
 ZRTT = "zrtt"
 """All steps."""
@@ -108,7 +109,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "marked-mean": Step(
         "mean weight over dropped packets, too",
-        _edit(LAW, "\tif (!marks)\n\t\treturn;\n\tlaw->sum_p_q30", "\tlaw->sum_p_q30"),
+        _edit(VERDICT, "\tif (!marks)\n\t\treturn;\n\tlaw->sum_p_q30", "\tlaw->sum_p_q30"),
         {"udp": ("tcp_share", "sojourn_p95_ms")},
     ),
     "pi2": Step("BLUE", Change("controller blue"), CONTROLLED),
@@ -135,12 +136,12 @@ STEPS: Mapping[str, Step] = {
     ),
     "wait": Step(
         "the age of the head alone",
-        _edit(LAW, "rate >= ZRTT_WAIT_BYTES ?", "rate == ~0ULL ?"),
+        _edit(CONTROL, "rate >= ZRTT_WAIT_BYTES ?", "rate == ~0ULL ?"),
         BEGUN,
     ),
     "leaving": Step(
         "marks in packets that come",
-        _edit(WHOLE, "if (!params->law.tuned || params->ceil.rate)", "if (1)"),
+        _edit(PARAMS, "if (!params->law.tuned || params->ceil.rate)", "if (1)"),
         BEGUN,
     ),
     "gains": Step(
@@ -165,7 +166,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "spaced": Step(
         "random marks",
-        _edit(LAW, "chance_q30, params->tuned, rnd", "chance_q30, false, rnd"),
+        _edit(VERDICT, "chance_q30, params->tuned, rnd", "chance_q30, false, rnd"),
         {
             "reno": ("jain", "sojourn_p95_ms"),
             "fast": ("max_min_ratio",),
@@ -192,7 +193,7 @@ STEPS: Mapping[str, Step] = {
     "odds": Step(
         "P_i above 25 % as probability",
         _edit(
-            LAW,
+            VERDICT,
             "\treturn ZRTT_P_ONE - (pass_q16 << (ZRTT_P_SHIFT - ZRTT_Q16));",
             "\tpass_q16 = p_q30 < ZRTT_P_ONE ? ZRTT_P_ONE - (u32)p_q30 : 0;\n"
             "\treturn ZRTT_P_ONE - pass_q16;",
@@ -231,7 +232,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "held-back": Step(
         "all flows in the due share",
-        _edit(TABLE, " &&\n\t       (zrtt_flow_held(f) || f->rate >= zrtt_flow_counts_from(t, f));", ";"),
+        _edit(UPDATE, " &&\n\t       (zrtt_flow_held(f) || f->rate >= zrtt_flow_counts_from(t, f));", ";"),
         {"reverse": ("utilisation", "reverse_mean_mbps"), "churn": CHURNED},
     ),
     "young": Step(

@@ -6,6 +6,7 @@
  * each way.
  */
 #include <linux/types.h>
+#include <zrtt/flow.h>
 #include <zrtt/halves.h>
 #include <zrtt/oneway.h>
 

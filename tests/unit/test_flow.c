@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* flow.h and table.h: the table against a walk over all of it, the flow against floats. */
+/* flow.h, rtt.h, table.h, update.h: the table against a walk over all of it, the flow against floats. */
 #include <sanitizer/asan_interface.h>
 
 #include "unit.h"
 #include "table_check.h"
-#include <zrtt/table.h>
+#include <zrtt/hint.h>
+#include <zrtt/seq.h>
+#include <zrtt/update.h>
 
 #define FLOWS		64
 #define SETS		(FLOWS / ZRTT_WAYS)

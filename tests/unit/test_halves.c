@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* halves.h against a simulated path: the RTT is found, never below the truth. */
 #include "unit.h"
+#include <zrtt/flow.h>
 #include <zrtt/halves.h>
 
 #define DATA		0	/* directions */

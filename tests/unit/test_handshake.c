@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-/* handshake.h: what is an RTT, and what nobody can pass off as one; flow.h: whose packets
+/* handshake.h: what is an RTT, and what nobody can pass off as one; seq.h: whose packets
  * count as a flow's.
  */
 #include "unit.h"
 #include <zrtt/handshake.h>
+#include <zrtt/seq.h>
 
 #define START	1000000		/* an epoch */
 #define ISN	0xfffffff0U	/* numbers wrap */

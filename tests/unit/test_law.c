@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* law.h against the printed equations, in floats. */
+/* law.h and verdict.h against the printed equations, in floats. */
 #include "unit.h"
 #include "weight.h"
-#include <zrtt/law.h>
+#include <zrtt/hint.h>
+#include <zrtt/verdict.h>
 
 #define P(q30)		((q30) / (double)ZRTT_P_ONE)
 #define Q16(x)		((x) / (double)ZRTT_Q16_ONE)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* spin.h: what of a QUIC flow is an RTT, and what is none. */
 #include "unit.h"
+#include <zrtt/seq.h>
 #include <zrtt/spin.h>
 
 #define START_NS	(1000ULL << ZRTT_EPOCH_SHIFT)

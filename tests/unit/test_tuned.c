@@ -2,7 +2,7 @@
 /* law.h: what mode zrtt adds, odds, mean weight, due share and penalty. */
 #include "unit.h"
 #include "weight.h"
-#include <zrtt/law.h>
+#include <zrtt/verdict.h>
 
 #define Q16(x)		((x) / (double)ZRTT_Q16_ONE)
 #define P_MAX		(1ULL << 52)	/* P_b = 1, weight 2^22 */

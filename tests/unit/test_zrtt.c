@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* zrtt.h: presets, and the parts working together as the qdisc drives them. */
+/* params.h, tick.h, arrive.h, judge.h: presets, and the parts working together as the qdisc drives them. */
 #include "unit.h"
 #include "weight.h"
 #include "table_check.h"
