@@ -2,7 +2,8 @@
 """The table of a sweep: a CSV file, one row per run, that only ever grows.
 
 A row is written at once and whole, so a sweep may be stopped at any time and
-taken up again. A run done again is another row; the last one counts.
+taken up again. A run done again is another row; the last one counts. So a run
+that counts again has its row once more.
 """
 
 from __future__ import annotations
@@ -244,6 +245,11 @@ class Row:
     def identity(self) -> tuple[str, str, str]:
         """What identifies a run, so that it is not repeated; the command has the rest."""
         return (self.command, self.release, self.inputs)
+
+    @property
+    def place(self) -> tuple[str, str, str, int]:
+        """What rows have in common of which the last counts."""
+        return (self.kernel, self.cell, self.qdisc, self.seed)
 
 
 def _numbers(text: str) -> list[float]:

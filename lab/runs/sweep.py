@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -223,12 +223,20 @@ def _run_one(guests: Guests, point: Point) -> Row:
 
 
 def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Point]:
-    known = {row.identity for row in table.rows}
-
-    def identity(point: Point) -> tuple[str, str, str]:
-        return (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
-
-    return [point for point in points if identity(point) not in known]
+    """The runs that the table lacks. One that it has is made the last of its cell, qdisc and seed,
+    as after it there may be one of other sources, or it may be known by other names."""
+    known = {row.identity: row for row in table.rows}
+    last = {row.place: row.identity for row in table.rows}
+    lacking = []
+    for point in points:
+        identity = (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
+        if identity not in known:
+            lacking.append(point)
+            continue
+        row = replace(known[identity], sweep=point.sweep, cell=point.cell, qdisc=point.qdisc)
+        if last.get(row.place) != identity:
+            table.append(row)
+    return lacking
 
 
 class _Sweeping:

@@ -21,7 +21,7 @@ from lab import cli
 from lab.commands.run import scenario_of
 from lab.model.grid import GridError, Point, Sweep
 from lab.model.scenario import Scenario
-from lab.results import table
+from lab.results import summary, table
 from lab.results.result import Result
 from lab.results.table import Row, Table, TableError
 from lab.runs import runner, sweep, sweepfile
@@ -279,6 +279,34 @@ def test_changed_sources_are_run_again(load: Callable[[str], Sweep], tmp_path: P
     guests.source = "2"
     assert do(plan, path, guests) == sweep.Outcome(known=8, done=10)
     assert all("zrtt" in command for command in guests.commands)
+
+
+def test_sources_that_are_back_count_again(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    """Rather than what was measured with others meanwhile."""
+    plan, path = load(PLAIN_CELLS), tmp_path / "t.csv"
+    before, meanwhile = FakeGuests({"zrtt": 0.9}), FakeGuests({"zrtt": 0.2})
+    meanwhile.source = "2"
+    do(plan, path, before)
+    do(plan, path, meanwhile)
+    assert do(plan, path, before) == sweep.Outcome(known=4)
+    groups = summary.group(table.load(path))
+    assert {(k.qdisc, row.jain) for k, rows in groups.items() for row in rows} == {
+        ("ours", 0.9), ("theirs", 0.5),
+    }  # fmt: skip
+    size = len(table.load(path))
+    do(plan, path, before)
+    assert len(table.load(path)) == size
+
+
+def test_known_runs_have_the_names_of_the_file(
+    load: Callable[[str], Sweep], tmp_path: Path
+) -> None:
+    path, guests = tmp_path / "t.csv", FakeGuests()
+    do(load(PLAIN_CELLS), path, guests)
+    target = "[[target]]\nqdisc = 'mine'\ncell = 'd'\nmetric = 'jain'\nmin = 0.1\n"
+    plan = load(PLAIN_CELLS.replace("ours", "mine").replace("cells.c", "cells.d") + target)
+    assert do(plan, path, guests) == sweep.Outcome(known=4)
+    assert summary.misses(plan, table.load(path)) == []
 
 
 @pytest.mark.parametrize(
