@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from statistics import fmean, median
 
+from lab.kernels.kernel import KERNELS
 from lab.model.ect1 import EcnResult
 from lab.model.grid import Sweep, Target
 from lab.model.thin import ThinResult
@@ -244,25 +245,46 @@ def _misses_of_rivals(target: Target, key: Key, groups: Groups) -> Iterator[str]
             yield f"worst jain {worst:.4f}, {rival}'s best {max(_values(rows, 'jain')):.4f}"
 
 
-def _lacking(sweep: Sweep, target: Target, groups: Groups) -> Iterator[str]:
-    """Runs of the sweep that the table lacks; they count as missed targets."""
-    present = {(k.kernel, k.cell, k.qdisc, r.seed) for k, rows in groups.items() for r in rows}
+Place = tuple[str, str, str, int]
+"""Kernel, cell, qdisc and seed of a run."""
+
+
+def _lacking(sweep: Sweep, target: Target, groups: Groups,
+             changed: Collection[Place]) -> Iterator[str]:  # fmt: skip
+    """Runs of the sweep that the table lacks, or has with other options; they count as missed
+    targets."""
+    present = {row.place for rows in groups.values() for row in rows}
     for point in sweep.points():
-        kernel, seed = point.scenario.kernel, point.scenario.seed
+        place = (point.scenario.kernel, point.cell, point.qdisc, point.scenario.seed)
         wanted = point.qdisc in (target.qdisc, target.to, *target.beats)
         if not wanted or not (target.covers(point.cell) or point.cell == target.to_cell):
             continue
-        if (kernel, point.cell, point.qdisc, seed) not in present:
-            yield f"{point.label}: no run"
+        if place not in present:
+            yield f"{point.label}: {'its run has other options' if place in changed else 'no run'}"
+
+
+def _changed(sweep: Sweep, rows: Iterable[Row]) -> Callable[[Row], bool]:
+    """Tells rows that the file has with other options now."""
+    runs = {(row.kernel, row.seed) for row in rows if row.kernel in KERNELS}
+    commands = {
+        (kernel, point.cell, point.qdisc, seed): point.command
+        for kernel, seed in runs
+        for point in sweep.points(kernels=[kernel], seeds=[seed])
+    }
+    return lambda row: commands.get(row.place, row.command) != row.command
 
 
 def misses(sweep: Sweep, rows: Iterable[Row]) -> list[str]:
     """The targets that were missed; empty if all are reached."""
+    of_sweep = [row for row in rows if row.sweep == sweep.name]
+    is_changed = _changed(sweep, of_sweep)
+    changed = {row.place for row in of_sweep if is_changed(row)}
+    known = group(row for row in of_sweep if not is_changed(row))
     # runs end in any order
-    groups = dict(sorted(group(row for row in rows if row.sweep == sweep.name).items(), key=_order))
+    groups = dict(sorted(known.items(), key=_order))
     found: list[str] = []
     for target in sweep.targets:
-        found += _lacking(sweep, target, groups)
+        found += _lacking(sweep, target, groups, changed)
         if target.to or target.to_cell or target.mean:
             found += _misses_on_average(target, groups)
             continue

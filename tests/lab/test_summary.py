@@ -163,6 +163,25 @@ def test_what_was_not_run_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path
     ]
 
 
+def test_run_of_other_options_is_a_miss(load: Callable[[str], Sweep], tmp_path: Path) -> None:
+    """As it is of the file before a change; seeds and kernels may be others than the file's."""
+    target = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 0.1\n"
+    plan, path = load(PLAIN_CELLS + target), tmp_path / "t.csv"
+    with table.opened(path) as rows:
+        points = plan.points(kernels=["uml", "6.1"], seeds=[1, 2, 7])
+        sweep.run(points, rows, jobs=1, guests=FakeGuests())
+    assert summary.misses(plan, table.load(path)) == []
+    assert summary.misses(load(PLAIN_CELLS + "rate = '2mbit'\n" + target), table.load(path)) == [
+        "c ours seed 1 on uml: its run has other options",
+        "c ours seed 2 on uml: its run has other options",
+    ]
+    low = "[[target]]\nqdisc = 'ours'\ncell = 'c'\nmetric = 'jain'\nmin = 0.6\n"
+    assert summary.misses(load(PLAIN_CELLS + low), table.load(path)) == [
+        "c ours on 6.1: jain 0.5, want at least 0.6",
+        "c ours on uml: jain 0.5, want at least 0.6",
+    ]
+
+
 def test_report(
     load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
