@@ -58,12 +58,11 @@ def _scenario(args: argparse.Namespace) -> Scenario:
 
 def _crosscheck(args: argparse.Namespace) -> int:
     scenario = _scenario(args)
-    if len(set(args.seeds)) < 2:
+    if len(args.seeds) < 2:
         raise ScenarioError("--seeds: at least two, as one has no spread")
     command = "python3 -m lab " + shlex.join(sys.argv[1:])
     results = crosscheck.run(
-        scenario, (REFERENCE, args.kernel), list(dict.fromkeys(args.seeds)),
-        jobs=max(1, args.jobs), command=command,
+        scenario, (REFERENCE, args.kernel), args.seeds, jobs=max(1, args.jobs), command=command
     )  # fmt: skip
     verdicts = crosscheck.judge(results)
     print(crosscheck.table(verdicts))

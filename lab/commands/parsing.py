@@ -43,5 +43,5 @@ def limit_s(text: str) -> float:
 
 
 def seeds(text: str) -> list[int]:
-    """Reads 1,2,..."""
-    return [int(word) for word in text.split(",")]
+    """Reads 1,2,...; what is there twice counts once."""
+    return list(dict.fromkeys(int(word) for word in text.split(",")))

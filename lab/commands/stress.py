@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 
 from lab.commands.parsing import Commands, Help
+from lab.model.scenario import ScenarioError
 from lab.trials import stress
 
 
@@ -28,6 +29,8 @@ def add(commands: Commands) -> None:
 
 
 def _stress(args: argparse.Namespace) -> int:
+    if not args.minutes > 0:
+        raise ScenarioError("--minutes: more than 0")
     kinds = (args.only,) if args.only else stress.KINDS
     failed = 0
     for one, verdict in stress.go_on(kinds, args.seed, 60 * args.minutes):

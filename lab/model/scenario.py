@@ -182,7 +182,7 @@ class Scenario:
         flows = self.n_flows
         self._require(1 <= flows <= MAX_FLOWS, f"--sessions: 1 to {MAX_FLOWS} flows in all")
         self._require(
-            bool(self.cc) and all(cc in CCS for cc in self.ccs),
+            bool(self.cc) and all(cc in CCS for cc in (*self.cc, *self.ccs)),
             f"--cc, --background: one of {', '.join(CCS)}; or mix:A,B",
         )
         self._require(0 <= self.gso_segs <= MAX_GSO_SEGS, f"--gso: at most {MAX_GSO_SEGS} segments")

@@ -13,7 +13,10 @@ import pytest
 from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli
+from lab.commands import parsing
 from lab.model.grid import Sweep
+from lab.model.scenario import CCS
+from lab.trials import stress
 
 ROOT = Path(__file__).resolve().parents[2]
 WAITS = """
@@ -110,6 +113,8 @@ def test_kill_ends_a_command_as_ctrl_c_does() -> None:
         ("--duration inf", "--warmup, --duration: seconds"),
         ("--qdisc '", "No closing quotation in the qdisc '"),
         ("--back \"", "No closing quotation in the qdisc \""),
+        ("--cc=", f"--cc, --background: one of {', '.join(CCS)}; or mix:A,B"),
+        ("--cc mix:cubic,", f"--cc, --background: one of {', '.join(CCS)}; or mix:A,B"),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused(
@@ -118,3 +123,19 @@ def test_nonsense_is_refused(
     monkeypatch.setattr(sys, "argv", ["lab", "run", *words.split()])
     assert cli.main() == 1
     assert capsys.readouterr().err == f"lab: {complaint}\n"
+
+
+@pytest.mark.parametrize("minutes", ["-1", "0", "nan"])
+def test_stress_takes_some_time(
+    minutes: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """nan would be for ever."""
+    monkeypatch.setattr(stress, "go_on", lambda *_: pytest.fail("a guest was started"))
+    monkeypatch.setattr(sys, "argv", ["lab", "stress", f"--minutes={minutes}"])
+    assert cli.main() == 1
+    assert capsys.readouterr().err == "lab: --minutes: more than 0\n"
+
+
+def test_seed_counts_once() -> None:
+    """Else it would be run twice, and be of two seeds that are strangely alike."""
+    assert parsing.seeds("3,1,3") == [3, 1]
