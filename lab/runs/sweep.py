@@ -113,7 +113,8 @@ def _goodputs(flows: Sequence[FlowResult]) -> str:
 
 def _liar_share(scenario: Scenario, done: Result) -> float:
     lied = [done.flows[index].goodput_mbps for index in scenario.liars]
-    return max(lied) / fmean(flow.goodput_mbps for flow in done.flows) if lied else math.nan
+    mean = _mean_goodput(done.flows)
+    return max(lied) / mean if lied and mean else math.nan
 
 
 def _ect1_share(scenario: Scenario, done: Result) -> float:

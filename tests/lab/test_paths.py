@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
-from measured import MSS, flow_bytes, reading, result_of, traffic_of
+from measured import MSS, flow_bytes, reading, result_of, row_of, traffic_of
 
 from lab.model.ports import CROSS_PORT, FIRST_PORT, REVERSE_PORT
 from lab.model.scenario import Scenario, ScenarioError, Step, parse_ecn, parse_hops
@@ -167,6 +169,16 @@ def test_parking_lot_is_judged_by_the_least_used_hop() -> None:
     assert result.sojourn_ms.p95 == 25.0
     assert [queue.sojourn_ms.p95 for queue in result.queues] == [20.0, 25.0]
     assert Result.from_dict(result.to_dict()) == result
+
+
+def test_flows_that_get_nothing_beside_those_of_one_hop_have_a_row() -> None:
+    seconds = PARKING_LOT.duration_s
+    got = [flow_bytes(mbps, seconds) for mbps in (0, 0, 10, 10)]
+    traffic = traffic_of(PARKING_LOT, [reading(10, [0] * 4), reading(30, got)])
+    result = result_of(PARKING_LOT, traffic, 10.6, 10.6)
+    row = row_of({"rtts": "90ms,180ms", "hops": "2:30ms", "liar": ["0:2"]}, result)
+    assert math.isnan(row.liar_share)
+    assert math.isnan(row.max_class_ratio)
 
 
 def test_marks_of_both_hops() -> None:
