@@ -70,6 +70,7 @@ def render(memories: Sequence[Memory], *, markdown: bool) -> str:
     lines = [["KiB", "added", *map(heading, flows)]]
     for name in dict.fromkeys(memory.name for memory in memories):
         own = {memory.flows: memory for memory in memories if memory.name == name}
-        sizes = [own[flows[0]].added, *(own[number].used for number in flows)]
-        lines.append([name, *(f"{size / 1024:.0f}" for size in sizes)])
+        used = [own[number].used if number in own else None for number in flows]
+        sizes = [next(iter(own.values())).added, *used]
+        lines.append([name, *("-" if size is None else f"{size / 1024:.0f}" for size in sizes)])
     return "\n".join((text_table.markdown if markdown else text_table.aligned)(lines))

@@ -267,6 +267,10 @@ def test_memory_is_a_difference() -> None:
     assert memory.render(memories, markdown=False).splitlines()[1].split() == [
         "red", "2", "3", "11",
     ]  # fmt: skip
+    other = [memory.Memory("other", "other", 10_000, 1024, 2048, "frag")]
+    assert memory.render(memories + other, markdown=False).splitlines()[2].split() == [
+        "other", "1", "-", "2",
+    ]  # fmt: skip
     with pytest.raises(ResultError, match="said of its memory"):
         memory.parse(wanted, "1000 2048 3072\n")
 
