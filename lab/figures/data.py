@@ -58,6 +58,8 @@ class Runs:
             if key.kernel != kernel:
                 continue
             first = group[0]
+            if not first.sessions:
+                raise ReportError(f"no figure shows cell {key.cell}: hosts differ in their flows")
             load = Load(first.flows // first.sessions, first.sessions, first.ecn)
             other = self._found.setdefault((load, key.qdisc), group)
             if other is not group:

@@ -44,10 +44,14 @@ def load(path: Path) -> list[Run]:
     try:
         content = json.loads(path.read_text())
         if "runs" in content:
-            return [Run(r["label"], Result.from_dict(r["result"])) for r in content["runs"]]
-        return [Run(content["label"], Result.from_dict(content))]
+            found = [Run(r["label"], Result.from_dict(r["result"])) for r in content["runs"]]
+        else:
+            found = [Run(content["label"], Result.from_dict(content))]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReportError(f"{path}: not a result: {error!r}") from error
+    if not found:
+        raise ReportError(f"{path}: no runs in it")
+    return found
 
 
 def _cells(run: Run, *, hosts: bool) -> tuple[str, ...]:

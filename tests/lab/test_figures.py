@@ -116,6 +116,11 @@ def test_two_cells_of_one_load_are_refused() -> None:
         Runs([ONE, replace(ONE, cell="d", cc="cubic")], "uml")
 
 
+def test_hosts_that_differ_are_refused() -> None:
+    with pytest.raises(ReportError, match="no figure shows cell c: hosts differ in their flows"):
+        Runs([replace(ONE, sessions=0)], "uml")
+
+
 def test_other_kernels_do_not_count() -> None:
     rows = [ONE, replace(ONE, kernel="6.12", jain=0.1)]
     assert Runs(rows, "uml").jain(LOAD, "blue").mean == 0.8

@@ -17,6 +17,7 @@ import pytest
 
 from lab import cli
 from lab.html import page, rows
+from lab.results import report
 from lab.results.report import ReportError
 from lab.results.result import FlowResult, Result, Sojourn
 
@@ -210,6 +211,8 @@ def test_foreign_files_are_refused(tmp_path: Path, name: str, content: str, mess
     path.write_text(content)
     with pytest.raises(ReportError, match=message):
         rows.load([path])
+    with pytest.raises(ReportError):
+        report.load(path)
     with pytest.raises(ReportError, match="No such file"):
         rows.load([tmp_path / "missing.csv"])
 
