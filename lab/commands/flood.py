@@ -12,7 +12,7 @@ from lab.host.progress import Board
 from lab.model.scenario import ScenarioError
 from lab.output import text_table
 from lab.trials import flood, flood_cost
-from lab.trials.flood import Flooded
+from lab.trials.flood import Flooded, as_percent
 from lab.trials.flood_cost import Costs
 
 HEAD = ("", "flood", "new flows", "Jain", "goodput", "sojourn", "p95")
@@ -50,7 +50,7 @@ def fairness_lines(runs: Sequence[Flooded]) -> list[tuple[str, ...]]:
         HEAD,
         *(
             (
-                run.qdisc, f"{run.share:.0%}", str(run.packets), f"{run.result.jain:.4f}",
+                run.qdisc, as_percent(run.share), str(run.packets), f"{run.result.jain:.4f}",
                 f"{run.goodput:.1%}", f"{run.result.sojourn_ms.mean:.1f} ms",
                 f"{run.result.sojourn_ms.p95:.1f} ms",
             )

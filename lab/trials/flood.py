@@ -45,6 +45,11 @@ class Flooded:
         return self.result.goodput_mbps / self.result.rate_mbps
 
 
+def as_percent(share: float) -> str:
+    """As it was asked for: 0.4 is not 0."""
+    return f"{100 * share:g}%"
+
+
 def interval_ns(share: float) -> int:
     """Between two packets of a flood."""
     return round(FRAME_BYTES * 8 * NS_PER_S / (RATE_BPS * share))
@@ -76,7 +81,7 @@ def run(duration_s: float, seed: int, track: Callable[[str], Progress],
         shares: Sequence[float] = SHARES) -> Sequence[Flooded]:  # fmt: skip
     """All qdiscs, without a flood and with those of these shares of the link."""
     return [
-        run_one(qdisc, share, duration_s, seed, track(f"{qdisc} {share:.0%}"))
+        run_one(qdisc, share, duration_s, seed, track(f"{qdisc} {as_percent(share)}"))
         for qdisc in QDISCS
         for share in (0.0, *filter(None, shares))
     ]
@@ -90,6 +95,6 @@ def problems(runs: Sequence[Flooded]) -> list[str]:
         jain, before = run.result.jain, quiet[run.qdisc]
         if run.qdisc.startswith("zrtt") and abs(jain - before) > JAIN_CHANGE:
             found.append(
-                f"{run.qdisc}: Jain's index {jain:.4f} at {run.share:.0%}, not {before:.4f}"
+                f"{run.qdisc}: Jain's index {jain:.4f} at {as_percent(run.share)}, not {before:.4f}"
             )
     return found

@@ -97,6 +97,11 @@ def test_unfairness_is_told() -> None:
     assert not flood.problems([replace(quiet, qdisc="pie"), replace(unlike, qdisc="pie")])
 
 
+def test_share_is_told_as_it_was_asked_for() -> None:
+    """Less than half of a percent is no run without a flood."""
+    assert list(map(flood.as_percent, (0.0, 0.004, 0.07, 2.0))) == ["0%", "0.4%", "7%", "200%"]
+
+
 @pytest.mark.parametrize(
     "options", ["--packets 0", "--duration 0", "--share 0", "--share 201", "--share nan"]
 )
