@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -21,6 +22,10 @@ from lab.results.table import Row, whole_lines
 
 NEEDED = ("cell", "qdisc", "seed", "jain")
 """Without these there is nothing to show."""
+IN_THE_NAME = ("rate", "rtts", "cc")
+"""Options of lab run that the name of a cell has in other words."""
+NOT_COMPARED = ("kernel", "qdisc", "seed", "sample", "timeout", "json")
+"""In which the runs of a cell may differ."""
 _UNKNOWN: Mapping[str, tuple[type, Any]] = {"int": (int, 0), "float": (float, math.nan)}
 """How a column's type is read, and what stands for a value that is not there."""
 
@@ -49,13 +54,25 @@ def _of_table(path: Path) -> list[Row]:
     return rows
 
 
+def _others(command: str) -> str:
+    """All other options of lab run, as typed: what differs in them is another cell."""
+    found, words = [], iter(shlex.split(command)[4:])  # behind python3 -m lab run
+    for word in words:
+        name, equals, value = word.removeprefix("--").partition("=")
+        value = value if equals else next(words, "")
+        if name not in IN_THE_NAME + NOT_COMPARED:
+            found.append(f", {name} {value}")
+    return "".join(sorted(found))
+
+
 def _cell(result: Result) -> str:
     """What single runs must have in common to be compared."""
     flows = result.flows
     rtts = sorted({flow.rtt_ms for flow in flows})
     span = f"{rtts[0]:g} ms" if len(rtts) == 1 else f"{rtts[0]:g} to {rtts[-1]:g} ms"
     ccs = ", ".join(sorted({flow.cc for flow in flows}))
-    return f"{len(flows)} flows ({ccs}), {span}, {result.rate_mbps:g} Mbit/s"
+    others = _others(result.command)
+    return f"{len(flows)} flows ({ccs}), {span}, {result.rate_mbps:g} Mbit/s{others}"
 
 
 def _crossing(result: Result) -> str:

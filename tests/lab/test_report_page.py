@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -178,21 +178,42 @@ def test_kernels_are_kept_apart(tmp_path: Path) -> None:
     assert "cubic-2x1 on uml" in shown.words and "cubic-2x1 on 6.12" in shown.words
 
 
-def test_single_results(tmp_path: Path) -> None:
+def _single() -> Result:
     flows = [FlowResult(rtt, "reno", True, got, 0, 0, rtt, 0.0, got) for rtt, got in
              ((20.0, 6.0), (80.0, 3.0))]  # fmt: skip
-    result = Result(
+    return Result(
         label="zrtt", jain=0.9, max_min_ratio=None, utilisation=0.99,
         sojourn_ms=Sojourn(15.0, 14.0, 28.0, 33.0, 41.0), marks=4, drops=2, packets=9,
         goodput_mbps=9.0, rate_mbps=10.0, measured_s=60.0, flows=flows, samples=[], qdisc={},
         kernel="6.12.1", clock="", gso=False, ecn=True, seed=3, reruns=0, wall_s=1.0, cpu_s=1.0,
         command="python3 -m lab run --rate 10mbit",
     )  # fmt: skip
-    path = tmp_path / "r.json"
+
+
+def test_single_results(tmp_path: Path) -> None:
+    result, path = _single(), tmp_path / "r.json"
     path.write_text(json.dumps(asdict(result)))
     _, shown = rendered(path)
     for words in ("2 flows (reno), 20 to 80 ms, 10 Mbit/s", "inf", "28.0", result.command):
         assert words in shown.words
+
+
+@pytest.mark.parametrize(
+    ("options", "others"),
+    [
+        ("", ""), ("--qdisc pie --seed 2", ""), ("--ecn off --json x.json", ", ecn off"),
+        ("--ecn=off", ", ecn off"), ("'--step=t=3 rate=5mbit'", ", step t=3 rate=5mbit"),
+    ],
+)  # fmt: skip
+def test_single_results_of_other_options_are_another_cell(
+    tmp_path: Path, options: str, others: str
+) -> None:
+    """Else they would be two runs of the same, or one would take the other's place."""
+    path = tmp_path / "r.json"
+    result = replace(_single(), command=f"python3 -m lab run --rate 10mbit {options}")
+    path.write_text(json.dumps(asdict(result)))
+    (row,) = rows.load([path])
+    assert row.cell == f"2 flows (reno), 20 to 80 ms, 10 Mbit/s{others}"
 
 
 @pytest.mark.parametrize(
