@@ -17,7 +17,12 @@ def warn(rows: Iterable[Row]) -> None:
 
 
 def warn_of_hidden(rows: Iterable[Row]) -> None:
-    """A line on stderr, if tables have runs that a later table has of another version."""
+    """A line on stderr, if tables have runs that a later table has of another version, or another
+    run of the same name."""
+    rows = list(rows)
     if found := summary.hidden(rows):
         reason = "not shown, as a later row is of the same run"
         print(f"lab: warning: {reason}: {found}", file=sys.stderr)
+    if others := summary.hidden_others(rows):
+        reason = "not shown, as a later row has the same cell, qdisc and seed"
+        print(f"lab: warning: {reason}: {others} of another command", file=sys.stderr)

@@ -73,9 +73,16 @@ def versions(rows: Iterable[Row]) -> str:
 def hidden(rows: Iterable[Row]) -> str:
     """How many rows are of which version, of those that give way to one of another version."""
     rows = list(rows)
-    shown = {(key, row.seed): row for key, runs in group(rows).items() for row in runs}
-    of = ((row, shown[Key(row.kernel, row.cell, row.qdisc), row.seed]) for row in rows)
+    shown = {row.place: row for row in rows}
+    of = ((row, shown[row.place]) for row in rows)
     return _counted(Counter(_version(row) for row, last in of if _version(row) != _version(last)))
+
+
+def hidden_others(rows: Iterable[Row]) -> int:
+    """How many rows give way to one of other options, as that of another sweep's cell."""
+    rows = list(rows)
+    shown = {row.place: row.command for row in rows}
+    return sum(row.command != shown[row.place] for row in rows)
 
 
 def _values(rows: Iterable[Row], metric: str) -> list[float]:

@@ -262,6 +262,24 @@ def test_hidden_versions_are_told_of(
         )
 
 
+def test_hidden_runs_of_other_options_are_told_of(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """As of two sweeps that call their cells the same."""
+    one, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    do(load(PLAIN_CELLS), one, FakeGuests())
+    do(load(PLAIN_CELLS + "rate = '5mbit'\nqdiscs = 'ours'"), other, FakeGuests())
+    for words in (["--metric", "jain"], ["--html", str(tmp_path / "page.html")], []):
+        capsys.readouterr()
+        monkeypatch.setattr(sys, "argv", ["lab", "report", str(one), str(other), *words])
+        assert cli.main() == 0
+        assert capsys.readouterr().err == (
+            "lab: warning: not shown, as a later row has the same cell, qdisc and seed: 2 of"
+            " another command\n"
+        )
+
+
 @pytest.mark.parametrize("content", [None, b"\xff\xfe\n", b"a\0\n", b""])
 @pytest.mark.parametrize("words", [["report"], ["figures"], ["arena", "--seed=1", "--count=1", "--merge"]])
 def test_table_that_cannot_be_read_is_named(
