@@ -76,11 +76,11 @@ def _agentcost(args: argparse.Namespace) -> int:
         command="python3 -m lab " + shlex.join(sys.argv[1:]),
         progress=lambda words: print(words, file=sys.stderr),
     )  # fmt: skip
-    if args.json:
-        cost.save(args.json)
     print(table(cost, markdown=args.markdown))
     print(f"\nLinux {cost.kernel}, {args.rounds} rounds of {args.seconds} s")
     misses = missed(cost, args.check)
     for miss in misses:
         print(f"missed: {miss}", file=sys.stderr)
+    if args.json:
+        cost.save(args.json)
     return 1 if misses else 0

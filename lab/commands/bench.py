@@ -109,9 +109,9 @@ def _bench(args: argparse.Namespace) -> int:
         pictures.pyplot()  # now rather than after minutes, if it is missing
     wanted = cells(args.only or ["*"], args.flows or (), args.shape)
     done = measure.run(wanted, _settings(args), _command())
+    print(cost_table.render(done, markdown=args.markdown))
     if args.json:
         done.save(args.json)
-    print(cost_table.render(done, markdown=args.markdown))
     if args.plot:
         plot.plot(done, args.plot)
     return 0
@@ -145,9 +145,9 @@ def _memory(args: argparse.Namespace) -> int:
     wanted = cells(args.only or memory.SUBJECTS, args.flows or memory.FLOWS,
                    args.shape or [USUAL])  # fmt: skip
     done = memory.run(wanted, args.kernel, args.seed)
+    print(memory.render(done, markdown=args.markdown))
     if args.json:
         memory.save(done, args.json)
-    print(memory.render(done, markdown=args.markdown))
     return 0
 
 
@@ -162,10 +162,10 @@ def _profile(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     baseline = result.load(args.check)
     now = measure.run(gate.cells(baseline), baseline.settings, _command())
-    if args.json:
-        now.save(args.json)
     verdicts = gate.judge(baseline, now)
     print(gate.render(verdicts))
     if now.release != baseline.release:
         print(f"\nThe baseline is of Linux {baseline.release}, this is {now.release}.")
+    if args.json:
+        now.save(args.json)
     return int(any(verdict.worse for verdict in verdicts))

@@ -60,8 +60,6 @@ def _longrun(args: argparse.Namespace) -> int:
         args.parts, args.minutes * 60, seed=args.seed, progress=board.track("longrun")
     )
     board.done("longrun", f"{done.wall_s:.0f} s")
-    if args.json:
-        files.write(args.json, json.dumps(asdict(done), indent=1) + "\n")
     print(table(done))
     print(
         f"\nLinux {done.kernel}, {done.packets} packets; wraps of 32-bit clocks: microseconds"
@@ -69,4 +67,6 @@ def _longrun(args: argparse.Namespace) -> int:
     )
     for problem in done.problems:
         print(f"lab: {problem}", file=sys.stderr)
+    if args.json:
+        files.write(args.json, json.dumps(asdict(done), indent=1) + "\n")
     return 1 if done.problems else 0

@@ -177,9 +177,9 @@ def _run(args: argparse.Namespace) -> None:
         timeout_s=args.timeout,
     )
     board.done(scenario.qdisc, f"{done.wall_s:.0f} s, {done.cpu_s:.0f} s of CPU")
+    _print_result(done)
     if args.json:
         files.write(args.json, json.dumps(done.to_dict(), indent=1, allow_nan=False) + "\n")
-    _print_result(done)
 
 
 def _print_result(done: Result) -> None:

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from swept import PLAIN_CELLS, FakeGuests, do
+from swept import PLAIN_CELLS, FakeGuests, do, result_of
 
 from lab import cli
 from lab.commands import parsing
 from lab.model.grid import Sweep
-from lab.model.scenario import CCS
+from lab.model.scenario import CCS, Scenario
+from lab.runs import runner
 from lab.trials import stress
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,3 +140,17 @@ def test_stress_takes_some_time(
 def test_seed_counts_once() -> None:
     """Else it would be run twice, and be of two seeds that are strangely alike."""
     assert parsing.seeds("3,1,3") == [3, 1]
+
+
+def test_result_is_shown_if_its_file_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It may have taken hours."""
+    done = result_of(Scenario(), "", 0.875)
+    monkeypatch.setattr(runner, "run", lambda *_, **__: done)
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(sys, "argv", ["lab", "run", "--json", str(tmp_path / "file" / "r.json")])
+    assert cli.main() == 1
+    said = capsys.readouterr()
+    assert "0.875" in said.out
+    assert said.err.endswith(f"lab: {tmp_path}/file/r.json: File exists\n")
