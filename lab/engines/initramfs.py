@@ -11,13 +11,14 @@ from __future__ import annotations
 import lzma
 import os
 import re
-import shutil
 import stat
 import subprocess
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 from lab.engines.job import STARTED, GuestJob, covered
+from lab.host.process import installed
 from lab.kernels.kernel import Kernel
 
 LAB = "lab"
@@ -108,11 +109,7 @@ class Cpio:
         return b"".join(self._parts)
 
 
-def _which(program: str) -> Path:
-    found = shutil.which(program, path="/bin:/sbin:/usr/bin:/usr/sbin")
-    if not found:
-        raise InitramfsError(f"{program} is not installed; run lab/setup.sh")
-    return Path(found)
+_which = partial(installed, InitramfsError)
 
 
 def libraries(program: Path, folders: Sequence[Path] = ()) -> list[Path]:

@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from lab.engines.initramfs import APPLETS
@@ -34,6 +35,7 @@ from lab.engines.job import (
     GuestOutput,
     covered,
 )
+from lab.host.process import installed
 from lab.kernels.kernel import Kernel
 from lab.kernels.uml_build import seed_library, uml_kernel
 
@@ -89,11 +91,7 @@ class _Ended:
         return STARTED in self.console
 
 
-def _which(program: str) -> str:
-    found = shutil.which(program, path="/bin:/sbin:/usr/bin:/usr/sbin")
-    if not found:
-        raise GuestError(f"{program} is not installed; run lab/setup.sh")
-    return found
+_which = partial(installed, GuestError)
 
 
 def _prepare(job: GuestJob, work: Path) -> None:
