@@ -77,11 +77,9 @@ def _warn(args: argparse.Namespace, shown: list[Row]) -> None:
         versions.warn_of_hidden(shown)
 
 
-def _misses(args: argparse.Namespace) -> list[str] | None:
-    """Targets missed, which are printed; None if none were to be checked."""
-    if not args.check:
-        return None
-    misses = summary.misses(sweepfile.load(args.check), _rows(args))
+def _misses(args: argparse.Namespace, known: list[Row]) -> list[str]:
+    """Targets of the sweep file missed, which are printed."""
+    misses = summary.misses(sweepfile.load(args.check), known)
     for miss in misses:
         print(f"missed: {miss}", file=sys.stderr)
     return misses
@@ -96,7 +94,7 @@ def _report_sweep(args: argparse.Namespace) -> int:
         print(pivot.render(rows_of_sweep, *args.metric, spread=args.spread, markdown=args.markdown))
     else:
         print(summary.render(rows_of_sweep, markdown=args.markdown))
-    return 1 if _misses(args) else 0
+    return 1 if args.check and _misses(args, rows_of_sweep) else 0
 
 
 def _write_page(args: argparse.Namespace) -> int:
@@ -104,7 +102,8 @@ def _write_page(args: argparse.Namespace) -> int:
         raise report.ReportError("--html goes with --check only")
     shown = rows.load(args.files)
     _warn(args, shown)
-    misses = _misses(args)
+    # rows of the page may lack columns, which targets are about
+    misses = _misses(args, _rows(args)) if args.check else None
     text = page.render(shown, misses)
     files.write(args.html, text)
     print(f"{args.html}: {len(shown)} runs, {len(text.encode()) / 1e6:.1f} MB")
