@@ -20,6 +20,7 @@ from dataclasses import MISSING, astuple, dataclass, fields
 from pathlib import Path
 from statistics import fmean
 
+from lab.host import files
 from lab.model.ect1 import SCALABLE, EcnClass, EcnResult
 from lab.model.scenario import parse_cc
 from lab.model.thin import Kind, ThinResult
@@ -326,6 +327,15 @@ class Table:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._open()
+        if not path.stat().st_size:
+            self._write(_line(COLUMNS))
+        self.rows = load(path)
+        self._cut_torn_line()
+        self._give_columns()
+
+    def _open(self) -> None:
+        path = self._path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._file = path.open("ab+")
@@ -334,11 +344,6 @@ class Table:
             raise TableError(f"{path}: another sweep writes to it") from error
         except OSError as error:
             raise _unusable(path, error) from error
-        if not path.stat().st_size:
-            self._write(_line(COLUMNS))
-        self.rows = load(path)
-        self._cut_torn_line()
-        self._give_columns()
 
     def _cut_torn_line(self) -> None:
         self._file.seek(0)
@@ -348,8 +353,9 @@ class Table:
         """Adds missing columns to a table of an older laboratory."""
         self._file.seek(0)
         if self._file.readline() != _line(COLUMNS).encode():
-            self._file.truncate(0)
-            self._write("".join(map(_line, [COLUMNS, *map(astuple, self.rows)])))
+            files.write(self._path, "".join(map(_line, [COLUMNS, *map(astuple, self.rows)])))
+            self._file.close()
+            self._open()
 
     def _write(self, line: str) -> None:
         """One system call: another reader sees all of it or nothing. Raises TableError."""

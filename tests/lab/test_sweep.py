@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import math
 import os
 import shlex
@@ -19,6 +20,7 @@ from swept import PLAIN_CELLS, FakeGuests, do
 
 from lab import cli
 from lab.commands.run import scenario_of
+from lab.host.files import FileError
 from lab.model.grid import GridError, Point, Sweep
 from lab.model.scenario import Scenario
 from lab.results import summary, table
@@ -467,6 +469,29 @@ def test_older_table_gets_the_columns_it_lacks(
     path.write_text("".join(f"{line.rsplit(',', 1)[0]}\n" for line in cut))
     with pytest.raises(TableError, match="not a table"):
         table.load(path)
+
+
+def test_older_table_stays_if_there_is_no_room_for_columns(
+    load: Callable[[str], Sweep], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "t.csv"
+    do(load(GRID), path, FakeGuests())
+    lines = path.read_text().splitlines()
+    path.write_text("".join(f"{line.rpartition(',')[0]}\n" for line in lines))
+    older = path.read_text()
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        patch.setattr(Path, "write_bytes", full)
+        with pytest.raises((TableError, FileError), match="No space left"):
+            Table(path)
+    assert path.read_text() == older
+    with table.opened(path), pytest.raises(TableError, match="another sweep"):
+        Table(path)
+    assert len(table.load(path)) == 18
 
 
 def test_figures_of_all_flows(load: Callable[[str], Sweep], tmp_path: Path) -> None:
