@@ -82,10 +82,10 @@ def _ladder(rungs: Rungs) -> list[tuple[str, ...]]:
 
 def _ablation(args: argparse.Namespace) -> int:
     points = study.points(args.only, args.cell, args.seeds)
+    guests = study.Guests()
     with table.opened(args.output) as rows:
-        outcome = sweep.run(points, rows, jobs=max(1, args.jobs), guests=study.Guests())
-    asked = {point.command for point in points}
-    done = [row for row in rows.rows if row.command in asked]
+        outcome = sweep.run(points, rows, jobs=max(1, args.jobs), guests=guests)
+        done = sweep.current(points, rows, guests)
     versions.warn(done)
     figures, rungs = study.figures(done), study.ladder(done)
     form = text_table.markdown if args.markdown else text_table.aligned

@@ -89,11 +89,7 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
         outcome = sweep.run(
             points, rows, jobs=max(1, args.jobs), fresh=args.fresh, guests=guests
         )
-        current = {
-            (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
-            for point in points
-        }
-        found = [row for row in rows.rows if row.identity in current]
+        found = sweep.current(points, rows, guests)
     print(f"{outcome}; table: {path}", file=sys.stderr)
     return found, outcome.failed
 

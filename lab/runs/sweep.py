@@ -223,6 +223,16 @@ def _run_one(guests: Guests, point: Point) -> Row:
     return _row(point, guests.run(point), inputs)
 
 
+def _identity(guests: Guests, point: Point) -> tuple[str, str, str]:
+    return (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
+
+
+def current(points: Iterable[Point], table: Table, guests: Guests) -> list[Row]:
+    """The rows of these runs, of the sources as they are."""
+    wanted = {_identity(guests, point) for point in points}
+    return [row for row in table.rows if row.identity in wanted]
+
+
 def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Point]:
     """The runs that the table lacks. One that it has is made the last of its cell, qdisc and seed,
     as after it there may be one of other sources, or it may be known by other names."""
@@ -230,7 +240,7 @@ def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Poin
     last = {row.place: row.identity for row in table.rows}
     lacking = []
     for point in points:
-        identity = (point.command, guests.release(point.scenario.kernel), guests.inputs(point))
+        identity = _identity(guests, point)
         if identity not in known:
             lacking.append(point)
             continue

@@ -149,6 +149,27 @@ def test_command(
     assert cli.main() == 2
 
 
+def test_run_that_fails_is_not_shown_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With other sources, beside runs of these."""
+
+    class Once(Unfair):
+        def run(self, point: Point) -> Result:
+            self.broken = {"zrtt"} if self.source == "2" and point.qdisc != ZRTT else set()
+            return super().run(point)
+
+    guests = Once()
+    monkeypatch.setattr(study, "Guests", lambda: guests)
+    words = ["--cell", "cubic", "--only", "spaced", "--output", str(tmp_path / "a.csv")]
+    monkeypatch.setattr(sys, "argv", ["lab", "ablation", *words, "--jobs", "1"])
+    assert cli.main() == 0
+    assert "random marks" in capsys.readouterr().out
+    guests.source = "2"
+    assert cli.main() == 1
+    assert "random marks" not in capsys.readouterr().out
+
+
 @pytest.mark.guest
 def test_guests_have_the_changed_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Late drops are what keeps the queue short when a link slows down."""
