@@ -206,18 +206,20 @@ def _transfer_with(net: Network, options: Sequence[str], seconds: int) -> Transf
     return replace(plain, bpf=Bpf(status.packets, status.stamped, runs, run_ns))
 
 
-def _check(rounds: int) -> None:
+def _check(rounds: int, seconds: int) -> None:
     for program in PROGRAMS:
         if not shutil.which(program):
             raise AgentCostError(f"{program} is not installed; apt-get install {program}")
     if rounds < MIN_ROUNDS:
         raise AgentCostError(f"--rounds: at least {MIN_ROUNDS}, as fewer have no quartiles")
+    if seconds < 1:
+        raise AgentCostError("--seconds: at least 1, as 0 has no end for iperf3")
 
 
 def measure(*, rounds: int, seconds: int, segments: bool, command: str,
             progress: Callable[[str], None]) -> Cost:  # fmt: skip
     """Measures it. Raises AgentCostError and what the agent and the namespaces raise."""
-    _check(rounds)
+    _check(rounds, seconds)
     transfers: dict[str, list[Transfer]] = {variant: [] for variant in VARIANTS}
     names = list(VARIANTS)
     with _network(segments) as net, _bpf_clock():

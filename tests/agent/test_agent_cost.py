@@ -57,15 +57,21 @@ def test_json_has_everything(tmp_path: Path) -> None:
     assert said["medians"]["ip, sampled"]["ratio"] == pytest.approx(0.96)
 
 
-def measure(rounds: int) -> None:
+def measure(rounds: int, seconds: int = 1) -> None:
     """Would measure."""
-    agentcost.measure(rounds=rounds, seconds=1, segments=False, command="", progress=print)
+    agentcost.measure(rounds=rounds, seconds=seconds, segments=False, command="", progress=print)
 
 
 def test_too_few_rounds_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda program: program)
     with pytest.raises(AgentCostError, match="--rounds"):
         measure(2)
+
+
+def test_transfer_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: program)
+    with pytest.raises(AgentCostError, match="--seconds"):
+        measure(9, seconds=0)
 
 
 def test_absent_programs_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
