@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Sequence
 
@@ -13,7 +14,7 @@ from lab.mininet import guest, network, topologies
 from lab.mininet import traffic as mininet_traffic
 from lab.mininet.network import MininetError
 from lab.mininet.topologies import TOPOLOGIES, Flow, Topology
-from lab.model.scenario import CCS, ScenarioError, parse_rtts
+from lab.model.scenario import CCS, MIN_RATE_BPS, ScenarioError, parse_rtts
 from lab.model.units import parse_rate
 from lab.results.result import jain
 
@@ -60,7 +61,10 @@ def topology_of(args: argparse.Namespace) -> Topology:
     options = {} if args.hosts is None else {"hosts": args.hosts}
     topology = TOPOLOGIES[args.topology](**options)
     if args.rate:
-        topology = topology.with_rate(parse_rate(args.rate))
+        rate_bps = parse_rate(args.rate)
+        if rate_bps < MIN_RATE_BPS:
+            raise ScenarioError("--rate: at least 10kbit")
+        topology = topology.with_rate(rate_bps)
     if args.rtts:
         topology = topology.with_rtts(parse_rtts(args.rtts))
     return topology
@@ -68,8 +72,9 @@ def topology_of(args: argparse.Namespace) -> Topology:
 
 def _mininet(args: argparse.Namespace) -> None:
     topology = topology_of(args)
-    if args.warmup <= mininet_traffic.START_SPREAD_S or args.duration <= 0:
-        spread = f"{mininet_traffic.START_SPREAD_S:g} s"
+    spread_s = mininet_traffic.START_SPREAD_S
+    if not (spread_s < args.warmup < math.inf and 0 < args.duration < math.inf):
+        spread = f"{spread_s:g} s"
         raise ScenarioError(f"--warmup: more than {spread}, flows start in these; --duration: > 0")
     qdisc = args.qdisc or topology.qdisc
     if args.kernel:

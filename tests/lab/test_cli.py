@@ -13,7 +13,7 @@ import pytest
 from swept import PLAIN_CELLS, FakeGuests, do, result_of
 
 from lab import cli
-from lab.commands import parsing
+from lab.commands import mininet, parsing
 from lab.model.grid import Sweep
 from lab.model.scenario import CCS, Scenario
 from lab.runs import runner
@@ -154,3 +154,21 @@ def test_result_is_shown_if_its_file_cannot_be_written(
     said = capsys.readouterr()
     assert "0.875" in said.out
     assert said.err.endswith(f"lab: {tmp_path}/file/r.json: File exists\n")
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        ("--warmup=nan", "--warmup: more than 2 s"), ("--warmup=inf", "--warmup: more than 2 s"),
+        ("--duration=nan", "--duration: > 0"), ("--duration=inf", "--duration: > 0"),
+        ("--rate=0bit", "--rate: at least 10kbit"),
+    ],
+)  # fmt: skip
+def test_nonsense_is_refused_before_a_network_is_built(
+    option: str, complaint: str, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(mininet, "_run_here", lambda *_: pytest.fail("built"))
+    monkeypatch.setattr(sys, "argv", ["lab", "mininet", "dumbbell", option])
+    assert cli.main() == 1
+    assert complaint in capsys.readouterr().err
