@@ -12,6 +12,7 @@ from lab.arena.classes import by_class
 from lab.arena.columns import OF_CLASS, OF_QDISC, OF_RUN, OF_THIN
 from lab.arena.figures import RIVALS, Bout, Figures, by_qdisc, by_thin
 from lab.html import page, tables
+from lab.results.report import listed
 from lab.results.table import Row
 
 
@@ -24,9 +25,9 @@ def _order(bout: Bout) -> float:
 def _facts(found: Sequence[Bout], rows: Sequence[Row]) -> Iterator[str]:
     seeds = {bout.scenario.drawn.arena for bout in found}
     known = {
-        "arena": f"seed {page.listed(seeds)}, {len(found)} scenarios",
-        "kernel": f"Linux {page.listed(row.release for row in rows)}",
-        "revision": page.listed(row.revision for row in rows) or tables.UNKNOWN,
+        "arena": f"seed {listed(seeds)}, {len(found)} scenarios",
+        "kernel": f"Linux {listed(row.release for row in rows)}",
+        "revision": listed(row.revision for row in rows) or tables.UNKNOWN,
     }
     yield "<dl>"
     yield from (f"<dt>{name}</dt><dd>{escape(text)}</dd>" for name, text in known.items())

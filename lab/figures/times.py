@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.figures.canvas import TEXT_SIZE, Canvas
 from lab.output.looks import COLOURS
-from lab.results.report import ReportError
+from lab.results.report import ReportError, listed
 from lab.results.result import Result
 
 PANEL_INCHES = (4.3, 2.4)
@@ -34,13 +34,15 @@ def draw(runs: Sequence[Result], title: str) -> Canvas:
     """Draws the panels. Raises ReportError if a run has no samples."""
     if not all(len(run.samples) > 1 for run in runs):
         raise ReportError("nothing to draw: lab run --sample keeps what was received meanwhile")
-    first = runs[0]
-    release = first.kernel.partition("-")[0]
-    canvas = Canvas(f"{first.rate_mbps:g} Mbit/s, Linux {release}, seed {first.seed}")
+    canvas = Canvas(
+        f"{listed(f'{run.rate_mbps:g}' for run in runs)} Mbit/s, "
+        f"Linux {listed(run.kernel.partition('-')[0] for run in runs)}, "
+        f"seed {listed(run.seed for run in runs)}"
+    )
     columns = min(COLUMNS, len(runs))
     rows = -(-len(runs) // columns)
     width, height = PANEL_INCHES
-    remark = f"Jain's index of the last {first.measured_s:.0f} s"
+    remark = f"Jain's index of the last {listed(f'{run.measured_s:.0f}' for run in runs)} s"
     grid = canvas.panels((rows, columns), (columns * width, rows * height), title, remark)
     for axes, run in zip(grid.flat, runs, strict=False):
         _panel(axes, run)

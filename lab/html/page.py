@@ -16,6 +16,7 @@ from lab.html.plots import Metric, Plotter
 from lab.html.tables import Runs
 from lab.output.looks import FEATURED
 from lab.results import share
+from lab.results.report import listed
 from lab.results.summary import Groups, group
 from lab.results.table import Row
 
@@ -80,11 +81,6 @@ def _sections(groups: Groups, qdiscs: Sequence[str]) -> list[Section]:
             name = re.split(r"\b\W", cell)[0] + suffix
             found.setdefault(name, {})[cell + suffix] = runs
     return [Section(name, cells) for name, cells in found.items()]
-
-
-def listed(values: Iterable[object]) -> str:
-    """Each once, in their order."""
-    return ", ".join(dict.fromkeys(str(value) for value in values if value != ""))
 
 
 def _reproduce(rows: Sequence[Row]) -> list[str]:

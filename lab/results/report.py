@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,11 @@ class Run:
 
     label: str
     result: Result
+
+
+def listed(values: Iterable[object]) -> str:
+    """Each once, in their order."""
+    return ", ".join(dict.fromkeys(str(value) for value in values if value != ""))
 
 
 def save(runs: Sequence[Run], path: Path) -> None:
@@ -80,7 +85,7 @@ def table(runs: Sequence[Run]) -> str:
 def plot(runs: Sequence[Run], path: Path) -> None:
     """Goodput of each flow against its RTT, one line per run."""
     figure, axes = pictures.pyplot().subplots(figsize=FIGURE_INCHES, layout="constrained")
-    first = runs[0].result
+    results = [run.result for run in runs]
     for run in runs:
         flows = sorted(run.result.flows, key=lambda flow: flow.rtt_ms)
         axes.plot(
@@ -97,8 +102,10 @@ def plot(runs: Sequence[Run], path: Path) -> None:
     axes.set_xlabel("round-trip time of the flow without queue (ms)")
     axes.set_ylabel("goodput (Mbit/s)")
     axes.set_title(
-        f"{len(first.flows)} TCP flows ({', '.join(sorted({f.cc for f in first.flows}))}) "
-        f"share {first.rate_mbps:g} Mbit/s, {_hints(first)}, Linux {first.kernel}",
+        f"{listed(len(result.flows) for result in results)} TCP flows "
+        f"({', '.join(sorted({f.cc for result in results for f in result.flows}))}) share "
+        f"{listed(f'{result.rate_mbps:g}' for result in results)} Mbit/s, "
+        f"{listed(map(_hints, results))}, Linux {listed(result.kernel for result in results)}",
         fontsize=11,
     )
     axes.set_ylim(bottom=0)

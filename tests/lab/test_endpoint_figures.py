@@ -18,7 +18,7 @@ from lab.figures import canvas, endpoints, times
 from lab.model.grid import Point
 from lab.model.scenario import Scenario
 from lab.output import pictures
-from lab.results import table
+from lab.results import report, table
 from lab.results.report import ReportError
 from lab.results.result import Result
 from lab.results.table import Row
@@ -118,6 +118,19 @@ def test_goodput_against_time() -> None:
     assert list(axes.lines[0].get_xdata()) == [10.0, 20.0]
     with pytest.raises(ReportError, match="--sample"):
         times.draw([sampled(), replace(sampled(), samples=[])], "a title")
+
+
+def test_pictures_name_the_rates_and_seeds_of_all_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not those of the first alone."""
+    runs = [sampled(), replace(sampled(), rate_mbps=50.0, seed=7)]
+    figure = times.draw(runs, "a title").figure
+    assert "10, 50 Mbit/s, Linux 6.12, seed 1, 7" in " ".join(t.get_text() for t in figure.texts)
+    drawn = []
+    monkeypatch.setattr(pictures, "save", lambda figure, _: drawn.append(figure))
+    report.plot([report.Run("zrtt", run) for run in runs], tmp_path / "x.png")
+    assert "share 10, 50 Mbit/s" in drawn[0].axes[0].get_title()
 
 
 def test_runs_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
