@@ -30,11 +30,21 @@ static struct zrtt_police police_after(u32 ticks, const struct zrtt_law *law)
 
 static void due_share_is_believed_after_two_seconds(void **state)
 {
-	struct zrtt_law law = busy_law();
+	struct zrtt_law law = busy_law(), none = busy_law();
+	struct zrtt_police police;
+	u32 i;
 
 	(void)state;
 	assert_false(police_after(124, &law).on);
 	assert_true(police_after(125, &law).on);
+	/* however long P_b was 0 before */
+	none.p_q30 = 0;
+	police = police_after(10000, &none);
+	for (i = 0; i < 124; i++)
+		zrtt_police_tick(&police, &law, TARGET_US);
+	assert_false(police.on);
+	zrtt_police_tick(&police, &law, TARGET_US);
+	assert_true(police.on);
 }
 
 /* A fast link whose P_b is 0 in two of three updates: three of them count as 2. */
@@ -113,13 +123,15 @@ static struct zrtt_flow *flow_of_age(struct zrtt_table *t, u32 age, u32 rate)
 	return f;
 }
 
-/* What @f may have when @quarters of an epoch have passed, bytes. */
+/* What @f may have when @quarters of an epoch have passed, bytes, ~0 = anything. */
 static u32 bucket_of(const struct zrtt_table *t, struct zrtt_flow *f, u32 quarters)
 {
 	struct zrtt_law law = busy_law();
 	u64 now_ns = START * epoch_ns + quarters * (epoch_ns / 4);
 
-	for (f->bytes = PACKET; f->bytes < 100 * DUE; f->bytes++)
+	f->bytes = PACKET;
+	assert_false(zrtt_police_exceeds(&law, t, f, PACKET, now_ns));
+	for (; f->bytes < 100 * DUE; f->bytes++)
 		if (zrtt_police_exceeds(&law, t, f, PACKET, now_ns))
 			return f->bytes - PACKET - 1;
 	return ~0U;
@@ -147,6 +159,23 @@ static void new_flow_is_one_more(void **state)
 
 	(void)state;
 	assert_int_equal(bucket_of(&t, f, 4), 3 * PACKET + DUE * 3 / 4 * 3 / 2);
+	free(t.slots);
+}
+
+/* What its flows have already says how many they are. */
+static void new_flow_of_a_host_has_what_its_flows_have(void **state)
+{
+	struct zrtt_law law = busy_law();
+	struct zrtt_table t = new_table();
+	struct zrtt_flow *f = flow_of_age(&t, ZRTT_MATURE_EPOCHS - 1, 10 * DUE);
+	struct zrtt_group group = {};
+
+	(void)state;
+	t.groups = &group;
+	t.members = calloc(FLOWS, sizeof(struct zrtt_member));
+	zrtt_flow_member(&t, f)->due = DUE / 5;
+	assert_true(zrtt_police_rate(&law, &t, f) == DUE / 5 * 3 / 2);
+	free(t.members);
 	free(t.slots);
 }
 
@@ -206,6 +235,7 @@ int main(void)
 		cmocka_unit_test(without_a_queue_nobody_is_held_back),
 		cmocka_unit_test(known_flow_has_half_more_than_its_due),
 		cmocka_unit_test(new_flow_is_one_more),
+		cmocka_unit_test(new_flow_of_a_host_has_what_its_flows_have),
 		cmocka_unit_test(who_has_a_law_of_its_own_has_no_bucket),
 		cmocka_unit_test(who_is_alone_has_no_bucket),
 		cmocka_unit_test(large_packet_passes_if_anything_is_left),
