@@ -88,6 +88,9 @@ static void test_absurd_lengths_are_bounded(void **state)
 		assert_true(bytes >= fmin(want, ZRTT_SHAPER_BYTES_MAX) - 1);
 		assert_true(bytes <= want + 106.0 * segs);
 	}
+	/* not by its overhead, either */
+	params.atm = ZRTT_ATM_NONE;
+	assert_int_equal(zrtt_shaper_bytes(&params, ~0U, 0, 1), ZRTT_SHAPER_BYTES_MAX);
 }
 
 /* A backlog leaves at the rate, to the nanosecond, however long. */
