@@ -114,6 +114,45 @@ static void marks_are_as_many_as_the_weight_says(void **state)
 	assert_near(marked(9, ZRTT_P_ONE / 5), 1, 0);
 }
 
+/* So many packets leave, where 2 p' is @base_q30. */
+static void verdicts(struct zrtt_l4s *l, struct zrtt_flow *f, u32 base_q30, u32 packets)
+{
+	struct zrtt_ctl ctl = { .root_q30 = base_q30 / 2 };
+	struct zrtt_law law = {};
+
+	for (; packets; packets--)
+		zrtt_l4s_verdict(l, &ctl, f, &law, 0, 0, 0);
+}
+
+/* What tells whether a flow answers its marks is how many of its last 16 packets had one. */
+static void marks_of_a_flow_are_a_mean_over_16_packets(void **state)
+{
+	struct zrtt_flow f = flow_of(DUE, 10000);
+	struct zrtt_l4s l = lane_of_link(FAST);
+
+	(void)state;
+	verdicts(&l, &f, 2 * ZRTT_P_ONE, 16);
+	assert_near(f.marked_q8, 256 * (1 - exp(-1)), 16);
+	verdicts(&l, &f, 2 * ZRTT_P_ONE, 1000);
+	assert_in_range(f.marked_q8, ZRTT_L4S_MOST_Q8, 255);
+	f.acc_q30 = 0;
+	verdicts(&l, &f, 0, 16);
+	assert_near(f.marked_q8, 256 * exp(-1), 16);
+}
+
+static void marks_of_the_lane_are_a_mean_over_1024_packets(void **state)
+{
+	struct zrtt_flow f = flow_of(DUE, 10000);
+	struct zrtt_l4s l = lane_of_link(FAST);
+
+	(void)state;
+	verdicts(&l, &f, ZRTT_P_ONE / 2, 1024);
+	assert_near(l.p_avg_q30, ZRTT_P_ONE / 2 * (1 - exp(-1)), ZRTT_P_ONE / 1000);
+	/* more than all are not marked */
+	verdicts(&l, &f, 2 * ZRTT_P_ONE, 100000);
+	assert_near(l.p_avg_q30, ZRTT_P_ONE, ZRTT_P_ONE / 1000);
+}
+
 /* Is a packet of @f marked, where its due share is DUE, and where it would be with P = @base_q30? */
 static bool marked_of_due(struct zrtt_flow *f, u32 base_q30)
 {
@@ -388,6 +427,8 @@ static u32 updates_to_the_bar(u32 rate, u32 rtt_us, u8 marked_q8, double marks)
 		assert_int_equal(f.l4s, !f.barred);
 		if (f.barred) {
 			assert_int_equal(f.penalty_q16, 0);
+			/* should it come back, it is judged anew */
+			assert_int_equal(f.strikes + f.looks, 0);
 			return i;
 		}
 	}
@@ -396,6 +437,8 @@ static u32 updates_to_the_bar(u32 rate, u32 rtt_us, u8 marked_q8, double marks)
 
 static void deaf_flow_loses_the_lane_in_a_second(void **state)
 {
+	struct zrtt_flow f = flow_of(2 * DUE, 50000);
+
 	(void)state;
 	assert_int_equal(updates_to_the_bar(2 * DUE, 50000, 240, 50), ZRTT_L4S_STRIKES);
 	assert_int_equal(updates_to_the_bar(2 * DUE, 0, 240, 50), ZRTT_L4S_STRIKES);
@@ -403,6 +446,25 @@ static void deaf_flow_loses_the_lane_in_a_second(void **state)
 	assert_int_equal(updates_to_the_bar(DUE * 5 / 4, 50000, 240, 50), 0);
 	assert_int_equal(updates_to_the_bar(2 * DUE, 50000, 128, 50), 0);
 	assert_int_equal(updates_to_the_bar(2 * DUE, 3000, 240, 50), 0);
+	/* as long as its due share is not known it has no more than that */
+	f.marked_q8 = 240;
+	assert_true(zrtt_l4s_unresponsive(zrtt_log2(DUE), &f, 2 * DUE));
+	assert_false(zrtt_l4s_unresponsive(0, &f, 2 * DUE));
+}
+
+/* It goes on as it was, but for what it was spared. */
+static void who_loses_the_lane_keeps_its_penalty(void **state)
+{
+	struct zrtt_flow f = flow_of(2 * DUE, 50000);
+	struct zrtt_l4s l = {};
+
+	(void)state;
+	f.marked_q8 = 240;
+	f.strikes = ZRTT_L4S_STRIKES - 1;
+	f.penalty_q16 = ZRTT_Q16_ONE;
+	zrtt_l4s_judge(&l, zrtt_log2(DUE), &f, 2 * DUE, 1);
+	assert_int_equal(f.barred, 1);
+	assert_int_equal(f.penalty_q16, ZRTT_Q16_ONE);
 }
 
 /* Marks in an epoch, of one in so many RTTs. */
@@ -421,6 +483,8 @@ static void sender_of_few_marks_loses_the_lane(void **state)
 	for (i = 0; i < ARRAY_LEN(rtts_us); i++) {
 		updates = updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 10));
 		assert_in_range(updates, 2 << ZRTT_L4S_LOOK_SHIFT, 3 << ZRTT_L4S_LOOK_SHIFT);
+		/* those of each look by themselves */
+		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 5)), updates);
 		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 0.5)), 0);
 		assert_int_equal(updates_to_the_bar(DUE, rtts_us[i], 15, rare(rtts_us[i], 2)), 0);
 		/* below its due it is not held, and may be application-limited */
@@ -444,6 +508,9 @@ static void sender_of_few_packets_keeps_the_lane(void **state)
 	assert_false(zrtt_l4s_classic(law.log_due, &f));
 	f.marks--;
 	assert_true(zrtt_l4s_classic(law.log_due, &f));
+	/* of a new flow nothing is known */
+	f.age = ZRTT_MATURE_EPOCHS - 1;
+	assert_false(zrtt_l4s_classic(law.log_due, &f));
 }
 
 static void who_lost_the_lane_is_marked_above_its_due(void **state)
@@ -461,6 +528,10 @@ static void who_lost_the_lane_is_marked_above_its_due(void **state)
 	zrtt_l4s_charge(&f, log_due + 1, log_due);
 	assert_true(zrtt_is_hit(&f, 0, true, 0));
 	assert_false(zrtt_is_hit(&f, 0, true, 0));
+	/* what it owes by P_i is not forgiven for that */
+	f.acc_q30 = 2 * f.threshold_q30;
+	zrtt_l4s_charge(&f, log_due + 1, log_due);
+	assert_int_equal(f.acc_q30, 2 * f.threshold_q30);
 }
 
 static void lane_comes_back_after_a_silence(void **state)
@@ -549,6 +620,8 @@ int main(void)
 		cmocka_unit_test(slower_link_is_believed_after_a_while),
 		cmocka_unit_test(more_of_native_and_coupled_counts),
 		cmocka_unit_test(marks_are_as_many_as_the_weight_says),
+		cmocka_unit_test(marks_of_a_flow_are_a_mean_over_16_packets),
+		cmocka_unit_test(marks_of_the_lane_are_a_mean_over_1024_packets),
 		cmocka_unit_test(flow_grows_unmarked_to_its_due),
 		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
 		cmocka_unit_test(drops_where_all_is_marked),
@@ -559,6 +632,7 @@ int main(void)
 		cmocka_unit_test(bulk_has_a_tenth_and_sparse_half),
 		cmocka_unit_test(credit_is_bounded),
 		cmocka_unit_test(deaf_flow_loses_the_lane_in_a_second),
+		cmocka_unit_test(who_loses_the_lane_keeps_its_penalty),
 		cmocka_unit_test(sender_of_few_marks_loses_the_lane),
 		cmocka_unit_test(sender_of_few_packets_keeps_the_lane),
 		cmocka_unit_test(who_lost_the_lane_is_marked_above_its_due),

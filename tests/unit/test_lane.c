@@ -251,9 +251,28 @@ static void flood_of_new_flows_is_not_thin(void **state)
 
 /* Bounds */
 
+/* The least until an epoch has ended, and then what that says. */
+static void bounds_are_those_of_the_last_epoch(void **state)
+{
+	struct zrtt_lanes lanes = {}, before;
+
+	(void)state;
+	zrtt_lanes_tick(&lanes, true, false, 1, DUE);
+	assert_int_equal(lanes.lead, ZRTT_LANE_LEAD);
+	assert_int_equal(lanes.new_most, ZRTT_LANE_NEW);
+	assert_int_equal(lanes.seldom_most, ZRTT_LANE_SELDOM_LEAST);
+	zrtt_lanes_end_epoch(&lanes, DUE, 1 << 20);
+	before = lanes;
+	assert_true(before.lead > ZRTT_LANE_LEAD);
+	zrtt_lanes_tick(&lanes, true, false, 1, DUE);
+	assert_int_equal(lanes.lead, before.lead);
+	assert_int_equal(lanes.new_most, before.new_most);
+	assert_int_equal(lanes.seldom_most, before.seldom_most);
+}
+
 static void bounds_follow_the_link(void **state)
 {
-	static const u64 sent[] = { 0, 1, 20000, 60000, 200000, 1 << 20, ZRTT_LANE_BYTES_MAX,
+	static const u64 sent[] = { 0, 1, 8000, 20000, 60000, 200000, 1 << 20, ZRTT_LANE_BYTES_MAX,
 				    1ULL << 40, UINT64_MAX };
 	u32 i;
 
@@ -261,7 +280,8 @@ static void bounds_follow_the_link(void **state)
 	assert_near(ZRTT_LANE_CALL * 8 / (epoch_ns / 1e9), 160e3, 1e3);
 	for (i = 0; i < ARRAY_LEN(sent); i++) {
 		double most = sent[i] < ZRTT_LANE_BYTES_MAX ? (double)sent[i] : 1 << 29;
-		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1 };
+		struct zrtt_lanes lanes = { .thin_bytes = 1000, .new_bytes = 1, .spilt_bytes = 1,
+					    .seldom_bytes = 1 };
 		double small = fmax(floor(most / 8), fmin(2 * floor(most / 8), ZRTT_LANE_CALL));
 		double left = fmax(small - 1000, 0);
 		double part = fmax(left / 8, fmin(left, ZRTT_LANE_CALL));
@@ -272,7 +292,9 @@ static void bounds_follow_the_link(void **state)
 		assert_near(lanes.seldom_most, fmin(fmax(most / 8, 2 * 378), 16 * 378), 1);
 		assert_near(lanes.small_rate, fmax(part, 500), 1);
 		assert_near(lanes.stay_rate, fmax(lanes.small_rate, left ? ZRTT_LANE_CALL : 0), 1);
-		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes, 0);
+		assert_int_equal(lanes.thin_bytes | lanes.new_bytes | lanes.spilt_bytes |
+				 lanes.seldom_bytes, 0);
+		assert_int_equal(zrtt_lanes_return_most(&lanes), lanes.lead / 256);
 	}
 }
 
@@ -322,6 +344,28 @@ static void acks_that_are_hit_are_a_transfer(void **state)
 	}
 	f->rate--;
 	assert_int_equal(lane_of(&lanes, &t, f, 66), ZRTT_LANE_THIN);
+	/* before that they may have more than the due share, as others */
+	lanes = new_lanes(DUE, 128 * DUE);
+	f->rate = DUE;
+	assert_int_equal(lane_of(&lanes, &t, f, 66), ZRTT_LANE_BULK);
+	f->hit = 0;
+	assert_int_equal(lane_of(&lanes, &t, f, 66), ZRTT_LANE_THIN);
+	free(t.slots);
+}
+
+/* What others leave to small packets is no bound for a flow whose host leaves it more. */
+static void small_packets_have_the_due_share_of_their_host(void **state)
+{
+	struct zrtt_lanes lanes = new_lanes(DUE, DUE);
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = live_flow(&t, 7);
+
+	(void)state;
+	f->rate = 2 * DUE;
+	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, 3 * DUE, 66, START * epoch_ns),
+			 ZRTT_LANE_THIN);
+	assert_int_equal(zrtt_lane_of_host(&lanes, &t, f, 2 * DUE, 66, START * epoch_ns),
+			 ZRTT_LANE_BULK);
 	free(t.slots);
 }
 
@@ -383,6 +427,10 @@ static void large_lane_has_a_lead_of_its_own(void **state)
 	assert_true(zrtt_lanes_led(&lanes, lanes.large_ahead));
 	zrtt_bulk_left(&lanes, 1);
 	assert_false(zrtt_lanes_led(&lanes, lanes.large_ahead));
+	/* bulk pays back no more than there is */
+	zrtt_bulk_left(&lanes, lead + 1);
+	assert_int_equal(lanes.large_ahead, 0);
+	zrtt_large_left(&lanes, lead, true);
 	/* bulk does not wait */
 	zrtt_lanes_left(&lanes, ZRTT_LANE_THIN, 1000, true);
 	zrtt_lanes_left(&lanes, ZRTT_LANE_SPARSE, lead, true);
@@ -543,6 +591,8 @@ static void queued_packet_is_never_taken_for_gone(void **state)
 			assert_true(zrtt_flow_queued(&t, f));
 		bulk->out = bulk->in;
 		assert_false(zrtt_flow_queued(&t, f));
+		/* its number is not taken for the bit of those that go to bulk */
+		assert_false(f->last & ZRTT_LAST_BULK);
 	}
 	free(t.slots);
 }
@@ -657,9 +707,11 @@ int main(void)
 		cmocka_unit_test(burst_grows_with_time_and_with_what_is_left),
 		cmocka_unit_test(burst_does_not_overflow),
 		cmocka_unit_test(flood_of_new_flows_is_not_thin),
+		cmocka_unit_test(bounds_are_those_of_the_last_epoch),
 		cmocka_unit_test(bounds_follow_the_link),
 		cmocka_unit_test(what_a_flow_sends_in_thin_is_left_to_it),
 		cmocka_unit_test(acks_that_are_hit_are_a_transfer),
+		cmocka_unit_test(small_packets_have_the_due_share_of_their_host),
 		cmocka_unit_test(older_head_goes_first_above_the_lead),
 		cmocka_unit_test(large_lane_has_a_lead_of_its_own),
 		cmocka_unit_test(flow_goes_up_once_its_last_packet_has_left),
