@@ -101,6 +101,9 @@ static void flow_leaves_the_host_that_it_had(void **state)
 	assert_int_equal(g->counted, 0);
 	assert_int_equal(g->sum_log_rate, 0);
 	assert_int_equal(group_of(&hosts, &m, 0)->tag, HOST(2));
+	/* it has none at its other end, and leaves none there */
+	assert_int_equal(group_of(&hosts, &m, 1)->tag, 0);
+	assert_int_equal(group_of(&hosts, &m, 1)->live, 0);
 	free_hosts(&hosts);
 }
 
@@ -280,6 +283,43 @@ static void flow_belongs_to_the_end_with_more_flows(void **state)
 	free_hosts(&hosts);
 }
 
+/* By its flows in all queues; and to its source if both have as many, or there is no other. */
+static void flow_belongs_to_its_source_unless_the_other_end_has_more(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), HOST(2), OCTAVE), one = {};
+	struct zrtt_group *source = group_of(&hosts, &m, 0), *dest = group_of(&hosts, &m, 1);
+
+	(void)state;
+	assert_int_equal(m.end, 0);
+	dest->others.live = 1;
+	assert_int_equal(zrtt_member_end(hosts.groups, &m), 1);
+	source->others.live = 1;
+	assert_int_equal(zrtt_member_end(hosts.groups, &m), 0);
+	/* another host has the slot */
+	dest->others.live = 9;
+	dest->tag = HOST(3);
+	assert_int_equal(zrtt_member_end(hosts.groups, &m), 0);
+	dest->tag = HOST(2);
+	source->tag = HOST(3);
+	source->live = 99;
+	assert_int_equal(zrtt_member_end(hosts.groups, &m), 1);
+	meet(&hosts, &one, FLOW(2), HOST(4), 0);
+	group_of(&hosts, &one, 0)->tag = HOST(5);
+	assert_int_equal(zrtt_member_end(hosts.groups, &one), 0);
+	free_hosts(&hosts);
+}
+
+/* Of a packet of weight w, 1 / w of the bytes, and never none. */
+static void packet_counts_by_its_weight(void **state)
+{
+	(void)state;
+	assert_int_equal(zrtt_weighed(1500, ZRTT_WEIGHT_ONE), 1500);
+	assert_int_equal(zrtt_weighed(1500, 3 * ZRTT_WEIGHT_ONE), 500);
+	assert_int_equal(zrtt_weighed(1500, ZRTT_WEIGHT_ONE / 4), 6000);
+	assert_int_equal(zrtt_weighed(100, 0xffff), 1);
+}
+
 /* What the law makes of it */
 
 static void price_is_a_power_of_the_weight(void **state)
@@ -359,9 +399,17 @@ static void host_of_which_nothing_is_known_has_its_due_share(void **state)
 	struct zrtt_law law = {};
 
 	(void)state;
+	/* of its rate alone nothing follows */
+	rate_host(&hosts, &m, 4 * DUE);
+	hosts.law = (struct zrtt_law) {};
 	assert_int_equal(zrtt_host_law(&hosts, &m, &law), 0);
 	assert_int_equal(law.due, 0);
-	rate_host(&hosts, &m, DUE)->age = 0;
+	assert_int_equal(law.log_first, 0);
+	/* nor of a rate that it has not had for long, or that is none yet */
+	rate_host(&hosts, &m, 4 * DUE)->age = 0;
+	zrtt_host_law(&hosts, &m, &law);
+	assert_int_equal(law.log_due, zrtt_log2(DUE));
+	rate_host(&hosts, &m, 0);
 	zrtt_host_law(&hosts, &m, &law);
 	assert_int_equal(law.log_due, zrtt_log2(DUE));
 	free_hosts(&hosts);
@@ -404,6 +452,10 @@ static void sparse_flows_of_a_host_have_its_due_share(void **state)
 	/* so much each may have that is not believed to be held back */
 	zrtt_hosts_bound(&hosts, 2 * DUE, &no_ceil);
 	assert_near(ahead_until(&hosts, &m, false, START + 2), 2 * DUE + 3 * 1514, 1000);
+	/* more than a part of the next is not owed, as after GSO packets or where there was no bound */
+	group_of(&hosts, &m, 0)->ahead = 100 * DUE;
+	zrtt_host_refresh(&hosts, &m, &f, START + 3);
+	assert_int_equal(group_of(&hosts, &m, 0)->ahead, 2 * DUE / 4);
 	free_hosts(&hosts);
 }
 
@@ -422,6 +474,7 @@ static void due_share_of_a_host_goes_on_between_its_updates(void **state)
 	zrtt_hosts_bound(&hosts, 0, &no_ceil);
 	zrtt_host_refresh(&hosts, &m, &f, START + 5);
 	for (i = 0; i < 5; i++) {
+		h->bytes += 1000;
 		zrtt_host_refresh(&hosts, &m, &f, START + 5 + i);
 		assert_int_equal(h->epoch, START + 5);
 		assert_near(ahead_until(&hosts, &m, false, START + 5 + i), (1 + i) * DUE + 3 * 1514, 1000);
@@ -475,6 +528,10 @@ static void fast_host_is_known_to_be_fast(void **state)
 		zrtt_host_refresh(&hosts, &m, &f, epoch);
 	}
 	assert_near(h->rate, rate, rate / 100.0);
+	/* but not twice in an epoch */
+	h->bytes = rate;
+	zrtt_host_refresh(&hosts, &m, &f, h->epoch);
+	assert_int_equal(h->bytes, rate);
 	free_hosts(&hosts);
 }
 
@@ -549,6 +606,116 @@ static void host_of_streams_below_its_share_does_not_count(void **state)
 	free_hosts(&hosts);
 }
 
+/* The first host that counts says what a flow has, and 64 updates of others change that by 1 - 1/e. */
+static void mean_of_what_flows_have_follows_in_64_updates(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 10 * OCTAVE);
+	struct zrtt_flow f = { .lane = ZRTT_LANE_SPARSE, .rate = DUE / 2 };
+	u32 epoch = START, i;
+
+	(void)state;
+	hosts.table.due = DUE;
+	assert_false(counts_with_half(&hosts, &m, &f, &epoch));
+	assert_int_equal(hosts.log_flow, 0);
+	f.hit = 1;
+	assert_true(counts_with_half(&hosts, &m, &f, &epoch));
+	assert_int_equal(hosts.log_flow, 10 * OCTAVE);
+	group_of(&hosts, &m, 0)->sum_log_rate = 20 * OCTAVE;
+	for (i = 0; i < 64; i += ZRTT_MATURE_EPOCHS)
+		assert_true(counts_with_half(&hosts, &m, &f, &epoch));
+	assert_near(hosts.log_flow, (20 - 10 * exp(-1)) * OCTAVE, OCTAVE / 10);
+	free_hosts(&hosts);
+}
+
+/* It counts, then, however little it has. */
+static void host_is_held_back_if_a_flow_is(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member m = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_flow f = { .lane = ZRTT_LANE_SPARSE, .rate = DUE / 2 };
+	u32 epoch = START;
+
+	(void)state;
+	hosts.table.due = DUE;
+	assert_false(counts_with_half(&hosts, &m, &f, &epoch));
+	f.hit = 1;
+	assert_true(counts_with_half(&hosts, &m, &f, &epoch));
+	/* unless its own ceiling holds it */
+	hosts.ceils = calloc(SLOTS, sizeof(struct zrtt_ceil));
+	zrtt_member_host(&hosts, &m)->hit = 0;
+	zrtt_host_ceil(&hosts, &m)->held = true;
+	zrtt_host_refresh(&hosts, &m, &f, epoch);
+	assert_int_equal(zrtt_member_host(&hosts, &m)->hit, 0);
+	zrtt_host_ceil(&hosts, &m)->held = false;
+	zrtt_host_refresh(&hosts, &m, &f, epoch);
+	assert_int_equal(zrtt_member_host(&hosts, &m)->hit, 1);
+	free(hosts.ceils);
+	free_hosts(&hosts);
+}
+
+/* As a flow is, if none of its own was there for 2 s. */
+static void silent_host_is_in_no_sum(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_member silent = joined(&hosts, FLOW(1), HOST(1), 0, 0);
+	struct zrtt_member other = joined(&hosts, FLOW(2), HOST(2), 0, 0);
+	struct zrtt_flow f = { .lane = ZRTT_LANE_BULK };
+	u32 epoch = START + 1;
+
+	(void)state;
+	zrtt_host_refresh(&hosts, &silent, &f, epoch);
+	assert_int_equal(hosts.table.live, 1);
+	zrtt_hosts_expire(&hosts, 1, epoch + ZRTT_LIVE_EPOCHS);
+	assert_int_equal(hosts.table.live, 1);
+	zrtt_hosts_expire(&hosts, 1, epoch + ZRTT_LIVE_EPOCHS + 1);
+	assert_int_equal(hosts.table.live, 0);
+	/* or whenever another is updated */
+	epoch += 100;
+	zrtt_host_refresh(&hosts, &silent, &f, epoch);
+	epoch += ZRTT_LIVE_EPOCHS + 1;
+	zrtt_host_refresh(&hosts, &other, &f, epoch);
+	assert_int_equal(hosts.table.live, 1);
+	free_hosts(&hosts);
+}
+
+/* With another `fair`, or weights of other marks, a host is another. */
+static void nothing_is_left_of_other_hosts(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+
+	(void)state;
+	hosts.law = (struct zrtt_law) { .due = DUE, .log_due = OCTAVE };
+	hosts.log_ceil = hosts.log_flow = OCTAVE;
+	hosts.ahead_most = DUE;
+	hosts.salt = 7;
+	hosts.news = true;
+	hosts.told[0] = hosts.told[1] = 1;
+	hosts.gone[0].generation = hosts.gone[1].generation = 1;
+	zrtt_hosts_begin(&hosts);
+	assert_int_equal(hosts.law.due | hosts.law.log_due, 0);
+	assert_int_equal(hosts.log_ceil | hosts.log_flow, 0);
+	assert_int_equal(hosts.ahead_most, 0);
+	assert_false(hosts.news);
+	assert_int_equal(hosts.told[0] | hosts.told[1], 0);
+	assert_int_equal(hosts.gone[0].generation | hosts.gone[1].generation, 0);
+	/* who they are is for others to say */
+	assert_int_equal(hosts.salt, 7);
+	assert_int_equal(hosts.table.mask, SLOTS - 1);
+	free_hosts(&hosts);
+}
+
+/* Each host that counts is to have one due share where no other queue has hosts. */
+static void dues_of_a_lone_queue_are_its_hosts(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+
+	(void)state;
+	hosts.table.counted = 3;
+	assert_int_equal(zrtt_hosts_dues(&hosts), 3 * ZRTT_PART_ALL);
+	free_hosts(&hosts);
+}
+
 /* Who is held back elsewhere, or spoofed, is not what the others of the host are compared with. */
 static void flow_below_its_share_counts_if_others_have_no_more_than_twice_as_much(void **state)
 {
@@ -610,12 +777,19 @@ int main(void)
 		cmocka_unit_test(live_host_loses_its_slot_last),
 		cmocka_unit_test(subscribers_keep_their_slots),
 		cmocka_unit_test(flow_belongs_to_the_end_with_more_flows),
+		cmocka_unit_test(flow_belongs_to_its_source_unless_the_other_end_has_more),
+		cmocka_unit_test(packet_counts_by_its_weight),
 		cmocka_unit_test(price_is_a_power_of_the_weight),
 		cmocka_unit_test(host_at_its_due_share_changes_nothing),
 		cmocka_unit_test(flows_of_a_host_pay_for_their_number),
 		cmocka_unit_test(due_share_of_flows_follows_that_of_the_host),
 		cmocka_unit_test(host_of_which_nothing_is_known_has_its_due_share),
 		cmocka_unit_test(host_of_streams_below_its_share_does_not_count),
+		cmocka_unit_test(mean_of_what_flows_have_follows_in_64_updates),
+		cmocka_unit_test(host_is_held_back_if_a_flow_is),
+		cmocka_unit_test(silent_host_is_in_no_sum),
+		cmocka_unit_test(nothing_is_left_of_other_hosts),
+		cmocka_unit_test(dues_of_a_lone_queue_are_its_hosts),
 		cmocka_unit_test(sparse_flows_of_a_host_have_its_due_share),
 		cmocka_unit_test(due_share_of_a_host_goes_on_between_its_updates),
 		cmocka_unit_test(new_flow_of_a_host_above_its_due_share_is_marked_more),

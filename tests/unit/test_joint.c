@@ -343,6 +343,7 @@ static void full_table_displaces_nobody(void **state)
 {
 	struct device *d = new_device(ZRTT_WAYS);
 	u32 epoch = START, i, n;
+	s32 before;
 
 	(void)state;
 	for (; epoch < START + 60; epoch++) {
@@ -359,6 +360,17 @@ static void full_table_displaces_nobody(void **state)
 	for (n = 0; n < FLOWS; n++)
 		assert_int_not_equal(d->q[0].hosts.table.parts
 				     [d->q[0].members[n].slots[0]].generation, 0);
+	/* it has a penalty of its own there, too */
+	before = host_of(&d->q[1])->penalty_q16;
+	assert_near(host_of(&d->q[2])->penalty_q16, before, 1);
+	for (i = 0; i < 20; i++, epoch++) {
+		for (n = 0; n < FLOWS; n++)
+			update(d, &d->q[0], n, HOST(n + 2), DUE, DUE, epoch);
+		update(d, &d->q[1], 0, HOST(1), 2 * DUE, DUE, epoch);
+		update(d, &d->q[2], 0, HOST(1), DUE, DUE, epoch);
+	}
+	assert_true(host_of(&d->q[1])->penalty_q16 > before + (s32)ZRTT_Q16_ONE / 4);
+	assert_near(host_of(&d->q[2])->penalty_q16, before, 1000);
 	/* when others fall silent there is room */
 	for (i = 0; i < 2 * FORGOTTEN; i++, epoch++)
 		for (n = 1; n <= 2; n++)
@@ -403,8 +415,10 @@ static void other_slots_are_joined_anew(void **state)
 	/* and none, too: hosts are those of queues again */
 	free(d->joint.slots);
 	d->joint.slots = NULL;
-	run(d, 2, DUE, epoch, 30);
+	epoch = run(d, 2, DUE, epoch, 1);
 	assert_int_equal(group_of(&d->q[0])->others.live, 0);
+	assert_int_equal(d->q[0].hosts.table.parts[d->q[0].members[0].slots[0]].generation, 0);
+	run(d, 2, DUE, epoch, 30);
 	assert_near(host_of(&d->q[0])->rate / (double)DUE, 1, 0.01);
 	free_device(d);
 }
@@ -419,6 +433,7 @@ static void queue_that_is_alone_for_now_forgets_the_others(void **state)
 	zrtt_host_note(&q->hosts, &q->members[0], 0, epoch);
 	zrtt_hosts_share(&q->hosts, NULL, epoch);
 	assert_int_equal(group_of(q)->others.live, 0);
+	assert_int_equal(group_of(q)->others_q8, 0);
 	assert_int_equal(q->hosts.table.parts[q->members[0].slots[0]].generation, 0);
 	free_device(d);
 }
@@ -506,12 +521,75 @@ static void sums_hold_whatever_happens(void **state)
 		else if (what < 204)
 			q->hosts.salt ^= 1;
 		n = unit_between(&seed, 0, FLOWS - 1);
+		q->hosts.groups[q->members[n].slots[0]].ahead += unit_between(&seed, 0, DUE);
 		/* a clock may be behind, and a flow another host's */
 		update(d, q, n, HOST(unit_between(&seed, 0, 40) << 2),
 		       unit_between(&seed, 0, DUE), unit_between(&seed, 0, 1) * DUE,
 		       epoch - unit_between(&seed, 0, 1));
 		check_said(d);
 	}
+	free_device(d);
+}
+
+/* It is one of this queue's flows' other ends, too, and has no more than what these are. */
+static void host_that_is_not_live_has_no_rate(void **state)
+{
+	const struct zrtt_part part = { .rate = DUE, .ahead = DUE };
+	const struct zrtt_group g = { .live = 1 };
+	struct zrtt_flow h = {};
+
+	(void)state;
+	assert_int_equal(zrtt_part_tells(&part, &g, &h).rate, 0);
+	assert_int_equal(zrtt_part_tells(&part, &g, &h).ahead, 0);
+	assert_int_equal(zrtt_part_tells(&part, &g, &h).live, 1);
+	h.live = 1;
+	assert_int_equal(zrtt_part_tells(&part, &g, &h).rate, DUE);
+	assert_int_equal(zrtt_part_tells(&part, &g, &h).ahead, DUE);
+}
+
+/* Of four that count a quarter, though half of all are here; of those that do not, a half. */
+static void host_counts_by_its_flows_that_count(void **state)
+{
+	struct zrtt_group g = {
+		.live = 4, .counted = 1, .others = { .live = 4, .counted = 3 },
+		.others_q8 = ZRTT_PART_ALL / 2,
+	};
+
+	(void)state;
+	assert_int_equal(zrtt_group_share(&g), ZRTT_PART_ALL / 4);
+	g.counted = g.others.counted = 0;
+	assert_int_equal(zrtt_group_share(&g), ZRTT_PART_ALL / 2);
+}
+
+/* Also where it is updated seldom. */
+static void bytes_ahead_are_those_of_an_epoch(void **state)
+{
+	struct device *d = new_device(SLOTS);
+	struct queue *q = &d->q[0];
+	const struct zrtt_part *part;
+
+	(void)state;
+	update(d, q, 0, HOST(1), DUE, DUE, START);
+	part = &q->hosts.table.parts[q->members[0].slots[0]];
+	group_of(q)->ahead = 4000;
+	update(d, q, 0, HOST(1), DUE, DUE, START + 4);
+	assert_int_equal(part->ahead, 1000);
+	assert_int_equal(part->told.ahead, 1000);
+	free_device(d);
+}
+
+/* 0 means that a queue said nothing. */
+static void no_slot_has_the_generation_of_none(void **state)
+{
+	struct device *d = new_device(SLOTS);
+	const struct zrtt_part *part;
+
+	(void)state;
+	d->joint.generation = ~0U;
+	run(d, 1, DUE, START, 3);
+	part = &d->q[0].hosts.table.parts[d->q[0].members[0].slots[0]];
+	assert_int_not_equal(part->generation, 0);
+	assert_ptr_equal(zrtt_joint_known(&d->joint, part), &d->joint.slots[part->slot]);
 	free_device(d);
 }
 
@@ -534,6 +612,10 @@ int main(void)
 		cmocka_unit_test(queue_that_is_alone_for_now_forgets_the_others),
 		cmocka_unit_test(hosts_sparse_flows_have_its_due_share_in_all),
 		cmocka_unit_test(end_is_that_with_more_flows_in_all_queues),
+		cmocka_unit_test(host_that_is_not_live_has_no_rate),
+		cmocka_unit_test(host_counts_by_its_flows_that_count),
+		cmocka_unit_test(bytes_ahead_are_those_of_an_epoch),
+		cmocka_unit_test(no_slot_has_the_generation_of_none),
 		cmocka_unit_test(sums_hold_whatever_happens),
 	};
 
