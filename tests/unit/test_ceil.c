@@ -100,14 +100,19 @@ static void who_does_not_answer_has_the_ceiling(void **state)
 	}
 }
 
+/* As on a link, the root of P_c halves each 537 ms from when the virtual queue is empty. */
 static void idle_host_is_forgiven(void **state)
 {
 	struct sender s = new_sender(CEIL);
+	struct zrtt_ceil c;
 	u32 before;
 
 	(void)state;
 	send_at(&s, 2 * CEIL, 20);
 	before = s.ceil.ctl.p_q30;
+	c = s.ceil;
+	zrtt_ceil_join(&s.params, &c, HOST(1), PACKET, c.empty_ns + (1ULL << ZRTT_IDLE_HALVING_SHIFT));
+	assert_near(c.ctl.p_q30, before / 4.0, before / 1000.0);
 	s.now_ns += 3000000000ULL;
 	send_packet(&s, PACKET);
 	assert_true(s.ceil.ctl.p_q30 < before / 64);
@@ -137,10 +142,43 @@ static void slow_ceiling_has_room_for_a_window(void **state)
 	(void)state;
 	assert_int_equal(fast.ctl.target_us, ZRTT_CEIL_TARGET_US);
 	assert_int_equal(slow.ctl.target_us, 6 * PACKET * 1000);
+	assert_int_equal(ceil_of(12000).ctl.target_us, 6 * PACKET * 1000 / 12);
 	assert_int_equal(fast.epoch_bytes, (u64)(CEIL * (double)(1 << ZRTT_EPOCH_SHIFT) / 1e9));
 	assert_near(fast.log_rate, zrtt_log2(fast.epoch_bytes), 0);
 	assert_int_equal(ceil_of(0).cost_q20, 0);
 	assert_int_equal(ceil_of(0).log_rate, 0);
+}
+
+/* Else hosts would have that as a due share. */
+static void nothing_is_left_of_a_ceiling_that_is_taken_away(void **state)
+{
+	struct zrtt_ceil_params params = ceil_of(CEIL);
+	struct zrtt_params whole;
+
+	(void)state;
+	zrtt_params_init(&whole);
+	params.rate = 0;
+	zrtt_ceil_derive(&params, &whole.ctl);
+	assert_int_equal(params.log_rate, 0);
+	assert_int_equal(params.epoch_bytes, 0);
+	assert_int_equal(params.cost_q20, 0);
+}
+
+/* Whatever finds P_b, with its gains and what follows from them. */
+static void p_c_is_found_by_pi2(void **state)
+{
+	struct zrtt_ceil_params params = { .rate = CEIL };
+	struct zrtt_ctl_params derived;
+	struct zrtt_params whole;
+
+	(void)state;
+	zrtt_params_init(&whole);
+	whole.ctl.kind = ZRTT_CTL_BLUE;
+	zrtt_ceil_derive(&params, &whole.ctl);
+	assert_int_equal(params.ctl.kind, ZRTT_CTL_PI2);
+	derived = params.ctl;
+	zrtt_ctl_derive(&derived);
+	assert_memory_equal(&params.ctl, &derived, sizeof(derived));
 }
 
 static void new_host_of_a_slot_owes_nothing(void **state)
@@ -186,6 +224,14 @@ static void packet_is_not_too_long_by_itself(void **state)
 		send_packet(&s, 65536);
 		assert_int_equal(s.dropped, 65536);
 	}
+	/* 0.66 s are longer than the target, 0.33 s before one are not */
+	s = new_sender(200000);
+	for (i = 0; i < 2; i++) {
+		send_packet(&s, 65536);
+		assert_int_equal(s.dropped, 0);
+	}
+	send_packet(&s, 65536);
+	assert_int_equal(s.dropped, 65536);
 	s = new_sender(CEIL);
 	s.ceil.tag = HOST(1);
 	s.ceil.others_q8 = 255;
@@ -243,6 +289,38 @@ static void host_has_its_new_ceiling_at_once(void **state)
 		send_at(&s, 2 * CEIL, 20);
 		assert_true(s.passed <= low[i] * 20.5 + 6 * PACKET);
 	}
+}
+
+/* A host of any past, at any time: where zrtt_ceil_add() is said to be enough, it is. */
+static void short_cut_of_a_packet_leads_to_the_same(void **state)
+{
+	const struct zrtt_ceil_params params = ceil_of(CEIL);
+	u32 i, taken = 0;
+	u64 seed = 7;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		u64 now_ns = 1000 * PERIOD_NS, late_ns = unit_spread(&seed, 0, ~0U);
+		u32 tag = HOST(unit_between(&seed, 1, 2)), p_q30 = unit_between(&seed, 1, 2);
+		struct zrtt_ceil c = {
+			.tag = HOST(1), .p_q30 = 1, .epoch_bytes = params.epoch_bytes,
+			.empty_ns = now_ns - late_ns + unit_spread(&seed, 0, ~0U),
+			.tick_ns = now_ns + PERIOD_NS / 2 - unit_between(&seed, 0, PERIOD_NS),
+		}, joined;
+
+		zrtt_ctl_set(&c.ctl, ZRTT_P_ONE / 3);
+		joined = c;
+		if (!zrtt_ceil_goes_on(&c, tag, p_q30, now_ns))
+			continue;
+		taken++;
+		zrtt_ceil_add(&params, &c, PACKET, now_ns);
+		zrtt_ceil_join(&params, &joined, tag, PACKET, now_ns);
+		assert_memory_equal(&c, &joined, sizeof(c));
+		assert_int_equal(c.p_q30, p_q30);
+		assert_false(zrtt_ceil_tick_due(&c, now_ns));
+	}
+	/* and often it is */
+	assert_true(taken > 5000);
 }
 
 /* A queue of hosts with a ceiling, in which nothing waits. */
@@ -369,6 +447,8 @@ static void ceiling_that_holds_nobody_changes_nothing(void **state)
 	zrtt_ceil_tick(&params, &c, plain.p_q30, -(2 << ZRTT_Q16), 0, PERIOD_NS);
 	capped = plain;
 	zrtt_ceil_law(&c, &capped);
+	/* of new flows, too */
+	assert_int_equal(capped.log_first, plain.log_first + (2 << ZRTT_Q16));
 	want = weight_value(zrtt_weight(&law_params, &plain, &f)) * plain.p_q30;
 	got = weight_value(zrtt_weight(&law_params, &capped, &f)) * c.base_q30;
 	assert_near(got / want, 1, 0.001);
@@ -419,6 +499,34 @@ static void host_has_its_ceiling_and_its_flows_share_it(void **state)
 	m = zrtt_flow_member(&vars->table, zrtt_flow_lookup(&vars->table, FLOW(0)));
 	assert_true(zrtt_host_held(&vars->hosts, m));
 	assert_false(zrtt_member_host(&vars->hosts, m)->hit);
+	free_vars(vars);
+}
+
+/* Its penalty, the number of its flows, its weight, and what all flows of all hosts have. */
+static void flows_of_a_host_have_much_of_their_p_in_common(void **state)
+{
+	const s32 octave = 1 << ZRTT_Q16;
+	const struct zrtt_law law = { .log_norm = -octave };
+	struct zrtt_params params;
+	struct zrtt_vars *vars = new_vars(&params, CEIL);
+	u64 rnd = 7, now_ns = 100 * PERIOD_NS;
+	struct zrtt_member *m;
+	struct zrtt_ceil *ceil;
+
+	(void)state;
+	pass(&params, vars, 0, 1, PACKET, &rnd, now_ns);
+	m = zrtt_flow_member(&vars->table, zrtt_flow_lookup(&vars->table, FLOW(0)));
+	ceil = zrtt_host_ceil(&vars->hosts, m);
+	vars->hosts.groups[m->slots[0]].counted = 16;
+	zrtt_member_host(&vars->hosts, m)->penalty_q16 = octave / 2;
+	m->host_weight = 4;
+	zrtt_host_ceil_arrive(&params.ceil, &vars->hosts, m, &law, PACKET, ceil->tick_ns);
+	/* 16^1.5 and 4^-1.5 */
+	assert_near(ceil->log_part, -octave + octave / 2 + 6 * octave - 3 * octave, octave / 1000);
+	/* once per period */
+	m->host_weight = 1;
+	zrtt_host_ceil_arrive(&params.ceil, &vars->hosts, m, &law, PACKET, ceil->tick_ns - 1);
+	assert_near(ceil->log_part, 2.5 * octave, octave / 1000);
 	free_vars(vars);
 }
 
@@ -482,16 +590,20 @@ int main(void)
 		cmocka_unit_test(idle_host_is_forgiven),
 		cmocka_unit_test(virtual_queue_has_an_end),
 		cmocka_unit_test(slow_ceiling_has_room_for_a_window),
+		cmocka_unit_test(nothing_is_left_of_a_ceiling_that_is_taken_away),
+		cmocka_unit_test(p_c_is_found_by_pi2),
 		cmocka_unit_test(new_host_of_a_slot_owes_nothing),
 		cmocka_unit_test(queues_of_a_device_share_a_ceiling),
 		cmocka_unit_test(packet_is_not_too_long_by_itself),
 		cmocka_unit_test(dropped_packet_takes_nothing),
 		cmocka_unit_test(host_has_its_new_ceiling_at_once),
+		cmocka_unit_test(short_cut_of_a_packet_leads_to_the_same),
 		cmocka_unit_test(larger_of_the_two_counts),
 		cmocka_unit_test(p_b_is_followed_at_once),
 		cmocka_unit_test(sparse_flows_above_the_ceiling_fill_it),
 		cmocka_unit_test(ceiling_that_holds_nobody_changes_nothing),
 		cmocka_unit_test(host_has_its_ceiling_and_its_flows_share_it),
+		cmocka_unit_test(flows_of_a_host_have_much_of_their_p_in_common),
 		cmocka_unit_test(without_a_ceiling_nobody_is_held),
 		cmocka_unit_test(ceiling_is_a_due_share),
 		cmocka_unit_test(others_leave_what_they_do_not_use),
