@@ -152,6 +152,42 @@ static void flows_of_all_hosts_have_one_mean(void **state)
 	assert_int_equal(zrtt_mean_rate_of_hosts(&flows, &hosts), 1 << 13);
 }
 
+/* Of a rate of 2^10 in one queue and of 2^12 in another. */
+static void hosts_of_all_queues_have_one_due_share(void **state)
+{
+	struct zrtt_peer peers[2] = {};
+	struct zrtt_device d = {};
+	struct zrtt_law none = {};
+	struct zrtt_params params;
+	u32 i;
+
+	(void)state;
+	zrtt_params_init(&params);
+	for (i = 0; i < 2; i++) {
+		zrtt_peer_join(&d, &peers[i]);
+		peers[i].hosts.counted = ZRTT_PART_ALL;
+		peers[i].hosts.sum_log_rate = ZRTT_PART_ALL * ((10LL + 2 * i) << ZRTT_Q16);
+	}
+	for (i = 0; i < 4; i++)
+		zrtt_peer_tick(&params.ctl, &params.law, &d, &peers[i % 2], &none, 30000, 100,
+			       START + i * PERIOD);
+	assert_int_equal(d.hosts_law.log_due, 11 << ZRTT_Q16);
+}
+
+/* More than a mean can be taken of are not taken. */
+static void sums_do_not_wrap(void **state)
+{
+	struct zrtt_sums all = { .counted = ZRTT_COUNTED_MAX - 2, .sum_rate = 5 };
+
+	(void)state;
+	zrtt_sums_add(&all, &(struct zrtt_sums) { .counted = 3, .sum_rate = 7 });
+	assert_int_equal(all.counted, ZRTT_COUNTED_MAX - 2);
+	assert_int_equal(all.sum_rate, 5);
+	zrtt_sums_add(&all, &(struct zrtt_sums) { .counted = 2, .sum_rate = 7 });
+	assert_int_equal(all.counted, ZRTT_COUNTED_MAX);
+	assert_int_equal(all.sum_rate, 12);
+}
+
 /* Queues wait as long as their flows do in the mean. */
 static void sojourn_is_the_mean_over_flows(void **state)
 {
@@ -231,6 +267,27 @@ static void weights_are_normalised_together(void **state)
 	assert_int_equal(q[0].vars.law.weighed + q[1].vars.law.weighed, 0);
 }
 
+/* So is the mean length of packets: what a queue says between two updates is there at the next. */
+static void bytes_of_all_queues_are_summed_up(void **state)
+{
+	const struct zrtt_law law = { .sum_bytes = 1000, .sum_squares = 1000 * 1000 };
+	struct zrtt_peer peers[3] = {};
+	struct zrtt_device d = {};
+	struct zrtt_params params;
+	u32 i;
+
+	(void)state;
+	zrtt_params_init(&params);
+	for (i = 0; i < 3; i++)
+		zrtt_peer_join(&d, &peers[i]);
+	zrtt_peer_tick(&params.ctl, &params.law, &d, &peers[0], &(struct zrtt_law) {}, 30000, 100,
+		       START);
+	for (i = 1; i < 3; i++)
+		zrtt_peer_tick(&params.ctl, &params.law, &d, &peers[i], &law, 30000, 100, START + i);
+	assert_int_equal(d.law.sum_bytes, 2000);
+	assert_int_equal(d.law.sum_squares, 2 * 1000 * 1000);
+}
+
 /* What a queue said is forgotten: its sojourn soon, its flows as if they were silent. */
 static void silent_queue_is_forgotten(void **state)
 {
@@ -280,6 +337,30 @@ static void idle_device_forgets(void **state)
 	now += 2 * S;
 	queue_tick(&d, &q, 0, now);
 	assert_in_range(d.ctl.root_q30, 0, before / 8);
+}
+
+/* The root of P_b, 1/2, 537 ms after the last update, when @sojourn_us is seen. */
+static double root_after_a_while(u32 sojourn_us)
+{
+	struct zrtt_device d = { .tick_ns = START };
+	struct zrtt_peer peer = {};
+	struct zrtt_params params;
+
+	zrtt_params_init(&params);
+	zrtt_params_derive(&params);
+	zrtt_peer_join(&d, &peer);
+	zrtt_ctl_set_root(&d.ctl, ZRTT_P_ONE / 2);
+	zrtt_peer_tick(&params.ctl, &params.law, &d, &peer, &(struct zrtt_law) {}, sojourn_us, 1000,
+		       START + (1ULL << ZRTT_IDLE_HALVING_SHIFT));
+	return d.ctl.root_q30 / (double)ZRTT_P_ONE;
+}
+
+static void device_forgets_what_it_was_idle_for(void **state)
+{
+	(void)state;
+	assert_near(root_after_a_while(0), 0.25, 0.01);
+	/* where something waits it was not idle */
+	assert_in_range(100 * root_after_a_while(7500), 47, 53);
 }
 
 /* Queues come and go in any order, and each is there once. */
@@ -515,6 +596,27 @@ static void packet_on_the_link_goes_on_faster(void **state)
 	/* one that is not busy does not become so */
 	zrtt_split_take(&s, &link, RATE / 10, START + S);
 	assert_true(zrtt_shaper_ready(&s, START + S));
+}
+
+/* It asks each millisecond, and before a packet that takes longer than that. Until then, and a
+ * millisecond more, the others know that it has something to send.
+ */
+static void queue_that_sends_is_not_forgotten(void **state)
+{
+	struct zrtt_shaper_params link = { .rate = RATE / 10, .raw = true };
+	struct zrtt_shaper s = { .next_ns = START };
+	const u64 frame_ns = FRAME * 10 * S / RATE, short_ns = 200 * 10 * S / RATE;
+
+	(void)state;
+	zrtt_shaper_derive(&link);
+	assert_true(frame_ns > MS && short_ns < MS);
+	assert_true(zrtt_split_due(&s, &link, FRAME, START + MS, START));
+	assert_false(zrtt_split_due(&s, &link, FRAME, START + MS, START - 1));
+	assert_false(zrtt_split_due(&s, &link, 200, START + MS, START + MS - 1));
+	assert_true(zrtt_split_due(&s, &link, 200, START + MS, START + MS));
+	assert_near(zrtt_split_until_ns(&s, &link, FRAME, START + 5) - START, 5 + frame_ns + 2 * MS, 1);
+	s.next_ns = START + 7 * MS;
+	assert_int_equal(zrtt_split_until_ns(&s, &link, FRAME, START), START + 9 * MS);
 }
 
 /* A queue that takes less than its share leaves the rest, whatever it is due. */
@@ -846,11 +948,15 @@ int main(void)
 		cmocka_unit_test(one_queue_is_as_without_peers),
 		cmocka_unit_test(queues_have_one_law),
 		cmocka_unit_test(flows_of_all_hosts_have_one_mean),
+		cmocka_unit_test(hosts_of_all_queues_have_one_due_share),
+		cmocka_unit_test(sums_do_not_wrap),
 		cmocka_unit_test(sojourn_is_the_mean_over_flows),
 		cmocka_unit_test(queues_do_not_hasten_the_controller),
 		cmocka_unit_test(weights_are_normalised_together),
+		cmocka_unit_test(bytes_of_all_queues_are_summed_up),
 		cmocka_unit_test(silent_queue_is_forgotten),
 		cmocka_unit_test(idle_device_forgets),
+		cmocka_unit_test(device_forgets_what_it_was_idle_for),
 		cmocka_unit_test(queues_come_and_go),
 		cmocka_unit_test(dues_are_those_of_the_flows),
 		cmocka_unit_test(rate_is_split_by_dues),
@@ -858,6 +964,7 @@ int main(void)
 		cmocka_unit_test(waking_queue_has_its_share_at_once),
 		cmocka_unit_test(queues_that_wake_keep_to_a_slow_rate),
 		cmocka_unit_test(packet_on_the_link_goes_on_faster),
+		cmocka_unit_test(queue_that_sends_is_not_forgotten),
 		cmocka_unit_test(rest_of_a_share_is_used),
 		cmocka_unit_test(rest_of_busy_queues_is_used),
 		cmocka_unit_test(rest_of_bursts_is_used),
