@@ -80,14 +80,28 @@ static void wrong_numbers_answer_nothing(void **state)
 
 static void syn_on_a_live_flow_begins_nothing(void **state)
 {
-	struct zrtt_flow f = syn(0);
+	struct zrtt_flow f = syn(0), before;
 
 	(void)state;
 	zrtt_syn_answered(&f, ISN + 1, HIGH, PEER, 400000, START);
+	assert_in_range(f.passive_us, 400000 - 32, 400000);
+	before = f;
 	zrtt_syn_arrived(&f, false, 5, 0);
 	zrtt_syn_left(&f, 500000);
-	assert_int_equal(f.syn, ZRTT_SYN_NONE);
-	assert_in_range(f.passive_us, 400000 - 32, 400000);
+	/* nor does anything end: anyone may have sent it */
+	assert_memory_equal(&f, &before, sizeof(f));
+}
+
+/* What leaves behind it is not what was answered. */
+static void syn_leaves_once(void **state)
+{
+	struct zrtt_flow f = syn(1000);
+
+	(void)state;
+	assert_int_equal(f.syn, ZRTT_SYN_LEFT);
+	zrtt_syn_left(&f, 21000);
+	assert_true(zrtt_syn_answered(&f, ISN + 1, HIGH, PEER, 41000, START));
+	assert_in_range(f.passive_us, 40000 - 32, 40000 + 32);
 }
 
 /* 1.2 s of path, 1 s of retransmission timeout. */
@@ -99,6 +113,7 @@ static void second_syn_ends_the_timing(void **state)
 	zrtt_syn_arrived(&f, false, ISN, 0);
 	zrtt_syn_left(&f, 1000000);
 	assert_int_equal(f.syn, ZRTT_SYN_NONE);
+	assert_int_equal(f.seq_known, 0);
 	assert_int_equal(f.passive_us, 0);
 }
 
@@ -278,6 +293,7 @@ int main(void)
 		cmocka_unit_test(clocks_wrap),
 		cmocka_unit_test(wrong_numbers_answer_nothing),
 		cmocka_unit_test(syn_on_a_live_flow_begins_nothing),
+		cmocka_unit_test(syn_leaves_once),
 		cmocka_unit_test(second_syn_ends_the_timing),
 		cmocka_unit_test(syn_that_did_not_leave_is_not_timed),
 		cmocka_unit_test(data_behind_the_syn_ack_is_no_answer),

@@ -130,6 +130,21 @@ static void what_else_a_server_sends_ends_the_timing(void **state)
 	}
 }
 
+/* Whose first packets of a handshake went another way, or were not seen. */
+static void short_header_ends_the_handshake(void **state)
+{
+	const enum zrtt_quic_kind first[] = { ZRTT_QUIC_HELLO, ZRTT_QUIC_INITIAL };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(first); i++) {
+		struct path p = begin(first[i], 0);
+
+		assert_false(next(&p, ZRTT_QUIC_SHORT, 100 * MS));
+		assert_int_equal(p.f.quic, ZRTT_QUIC_SPIN);
+	}
+}
+
 static void a_second_is_a_timers(void **state)
 {
 	const u64 gaps_ns[] = { 900 * MS, 1000 * MS, 1999 * MS };
@@ -246,6 +261,19 @@ static void a_few_edges_show_nothing(void **state)
 	assert_int_equal(p.f.passive_us, 0);
 }
 
+/* The bit in its place is another. */
+static void long_header_has_no_spin_bit(void **state)
+{
+	struct path p = spinner();
+	struct zrtt_flow before;
+
+	(void)state;
+	waves(&p, 7, 20, 20 * MS);
+	before = p.f;
+	seen(&p, ZRTT_QUIC_HANDSHAKE, !p.f.spin);
+	assert_memory_equal(&p.f, &before, sizeof(before));
+}
+
 static void constant_bits_show_nothing(void **state)
 {
 	struct path p = spinner();
@@ -339,6 +367,18 @@ static void handshake_without_the_queue_stays_below(void **state)
 	assert_in_range(p.f.passive_us, 35000 - 2 * UNIT_US, 35000 + 2 * UNIT_US);
 }
 
+/* It is in its first window, and nothing is known of the next ones, as the sender did not spin. */
+static void handshake_counts_until_there_are_edges(void **state)
+{
+	struct path p = begin(ZRTT_QUIC_HELLO, 0);
+
+	(void)state;
+	next(&p, ZRTT_QUIC_HANDSHAKE, 20 * MS);
+	half_wave(&p, false, 40000, 40 * S);
+	waves(&p, 20, 10, 35 * MS);
+	assert_in_range(p.f.passive_us, 20000 - UNIT_US, 20000 + UNIT_US);
+}
+
 /* The clock of 16 bits wraps after 4.3 s. */
 static void long_periods_show_nothing(void **state)
 {
@@ -381,7 +421,10 @@ static void hint_is_not_taken_for_a_period(void **state)
 	waves(&p, 20, 10, 20 * MS);
 	assert_int_equal(p.f.passive_us, 0);
 	assert_int_equal(p.f.hinted_epoch, (u16)zrtt_epoch(p.now_ns - 400 * MS));
+	/* and edges of before are none of after it */
 	p.f.hinted_q8 = 0;
+	waves(&p, 6, 10, 20 * MS);
+	assert_int_equal(p.f.passive_us, 0);
 	waves(&p, 20, 10, 20 * MS);
 	assert_in_range(p.f.passive_us, 20000 - 2 * UNIT_US, 20000 + 2 * UNIT_US);
 }
@@ -420,18 +463,21 @@ int main(void)
 		cmocka_unit_test(servers_flight_shows_the_rtt),
 		cmocka_unit_test(gap_before_a_servers_handshake_is_none),
 		cmocka_unit_test(what_else_a_server_sends_ends_the_timing),
+		cmocka_unit_test(short_header_ends_the_handshake),
 		cmocka_unit_test(a_second_is_a_timers),
 		cmocka_unit_test(only_a_first_packet_begins_quic),
 		cmocka_unit_test(silent_flow_does_not_begin_again),
 		cmocka_unit_test(packet_that_did_not_leave_is_not_timed),
 		cmocka_unit_test(edges_show_the_rtt),
 		cmocka_unit_test(a_few_edges_show_nothing),
+		cmocka_unit_test(long_header_has_no_spin_bit),
 		cmocka_unit_test(constant_bits_show_nothing),
 		cmocka_unit_test(random_bits_show_nothing),
 		cmocka_unit_test(reordered_packets_show_nothing),
 		cmocka_unit_test(least_period_counts),
 		cmocka_unit_test(path_may_become_longer),
 		cmocka_unit_test(handshake_without_the_queue_stays_below),
+		cmocka_unit_test(handshake_counts_until_there_are_edges),
 		cmocka_unit_test(long_periods_show_nothing),
 		cmocka_unit_test(silence_interrupts),
 		cmocka_unit_test(hint_is_not_taken_for_a_period),
