@@ -104,11 +104,10 @@ static inline void zrtt_told_sub(struct zrtt_told *from, const struct zrtt_told 
 }
 
 /* Take back what the queue of @part said of @j, if that is not forgotten. */
-static inline void zrtt_joint_unsay(struct zrtt_joint_host *j, struct zrtt_part *part)
+static inline void zrtt_joint_unsay(struct zrtt_joint_host *j, const struct zrtt_part *part)
 {
 	if (j->window - part->window < ZRTT_JOINT_WINDOWS)
 		zrtt_told_sub(&j->said[part->window % ZRTT_JOINT_WINDOWS], &part->told);
-	part->told = (struct zrtt_told) {};
 }
 
 /* Forget what is too old. A clock that is behind another's turns nothing back. */
@@ -183,7 +182,6 @@ static inline struct zrtt_joint_host *zrtt_joint_get(struct zrtt_joint *joint,
 	}
 	part->slot = (u32)(j - joint->slots);
 	part->generation = j->generation;
-	part->window = j->window;
 	return j;
 }
 
@@ -276,13 +274,12 @@ static inline void zrtt_joint_meet(struct zrtt_joint *joint, const struct zrtt_l
 }
 
 /* The queue of @part has no longer anything of its host. */
-static inline void zrtt_joint_leave(const struct zrtt_joint *joint, struct zrtt_part *part)
+static inline void zrtt_joint_leave(const struct zrtt_joint *joint, const struct zrtt_part *part)
 {
 	struct zrtt_joint_host *j = zrtt_joint_known(joint, part);
 
 	if (j)
 		zrtt_joint_unsay(j, part);
-	part->generation = 0;
 }
 
 #endif
