@@ -244,7 +244,7 @@ static inline bool zrtt_lane_exceeds(const struct zrtt_flow *f, u32 rate, u64 no
 static noinline __maybe_unused enum zrtt_lane
 zrtt_lane_behind(enum zrtt_lane lane, enum zrtt_lane own, bool large_due)
 {
-	if (lane == ZRTT_LANE_SELDOM || (lane == ZRTT_LANE_THIN && own != ZRTT_LANE_THIN))
+	if (lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_THIN)
 		return own;
 	if (lane == ZRTT_LANE_LARGE || (lane == ZRTT_LANE_SPARSE && own == ZRTT_LANE_LARGE))
 		return ZRTT_LANE_LARGE;

@@ -164,7 +164,7 @@ BUGS = [
     Bug("lets a flow overtake its own", "lane", "own && zrtt_flow_queued(t, f)", "own && 0 * zrtt_flow_queued(t, f)"),
     Bug("lets small packets overtake those in sparse", "lane", "lane == ZRTT_LANE_SPARSE)\n\t\treturn lane;", "lane == ZRTT_LANE_SPARSE)\n\t\treturn own;"),
     Bug("lets a flow overtake what returns", "lane", "lane == ZRTT_LANE_SPARSE)\n\t\treturn lane;", "lane == ZRTT_LANE_SPARSE || lane <= ZRTT_LANE_THIN)\n\t\treturn ZRTT_LANE_SPARSE;"),
-    Bug("lets a flow overtake its own in the large lane", "lane", "if (lane == ZRTT_LANE_SELDOM || (", "if (lane == ZRTT_LANE_LARGE || lane == ZRTT_LANE_SELDOM || ("),
+    Bug("lets a flow overtake its own in the large lane", "lane", "if (lane == ZRTT_LANE_SELDOM || ", "if (lane == ZRTT_LANE_LARGE || lane == ZRTT_LANE_SELDOM || "),
     Bug("lets the large lane be ahead of bulk without bound", "lane", "lanes->large_ahead += bytes;", ""),
     Bug("goes first, before its own", "lane", "ZRTT_LANE_SELDOM && zrtt_flow_queued(t, f)", "ZRTT_LANE_SELDOM && 0 * zrtt_flow_queued(t, f)"),
     Bug("goes first without end", "lane", "lanes->seldom_bytes += bytes;", "lanes->seldom_bytes += 0 * bytes;"),
