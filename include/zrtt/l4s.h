@@ -230,7 +230,7 @@ static inline u64 zrtt_l4s_window(const struct zrtt_flow *f, u32 rate)
  */
 static inline bool zrtt_l4s_exceeds(s32 log_due, const struct zrtt_flow *f, u32 rate)
 {
-	if (!log_due || !rate || zrtt_log2(rate) < log_due + ZRTT_L4S_OVER_LOG)
+	if (!log_due || zrtt_log2(rate) < log_due + ZRTT_L4S_OVER_LOG)
 		return false;
 	return !f->rtt_us || zrtt_l4s_window(f, rate) > ZRTT_L4S_FEW_BYTES;
 }
