@@ -320,8 +320,7 @@ static inline s32 zrtt_host_log_mean(const struct zrtt_hosts *hosts,
 /* log2 of the factors of P_i that all flows of a host have, Q16 */
 static inline s32 zrtt_host_log_part(const struct zrtt_group *g, const struct zrtt_flow *h)
 {
-	u32 counted = g->counted + g->others.counted;
-	s32 log_flows = counted > 1 ? zrtt_log2(counted) : 0;
+	s32 log_flows = zrtt_log2(g->counted + g->others.counted);
 
 	return h->penalty_q16 + log_flows + log_flows / 2;
 }
@@ -343,7 +342,7 @@ static inline s32 zrtt_host_law(const struct zrtt_hosts *hosts, struct zrtt_memb
 	s32 log_mean = zrtt_host_log_mean(hosts, g);
 	s32 log_over = zrtt_host_over(hosts, h);
 
-	law->log_due = log_mean ? log_mean - log_over : 0;
+	law->log_due = log_mean - log_over;
 	if (log_mean && law->log_due < ZRTT_FAIR_LOG_LEAST)
 		law->log_due = ZRTT_FAIR_LOG_LEAST;
 	law->due = law->log_due ? zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16)) : 0;
