@@ -806,6 +806,7 @@ static void test_what_passed_before_was_lost(void **state)
 	/* and again; half of the next is new */
 	assert_true(watch(&w, ~0U - 999, 1000, false, 0));
 	assert_true(watch(&w, 2500, 1000, false, 0));
+	assert_int_equal(w.flow->next, 3500);
 	assert_int_equal(w.loss.bytes, 2500);
 	assert_int_equal(w.loss.hosts[ZRTT_LOSS_FAR][3].lost, 2500);
 	assert_int_equal(w.loss.hosts[ZRTT_LOSS_FAR][3].sent, 8000);
@@ -851,6 +852,8 @@ static void test_what_is_older_than_the_watch_was_not_lost(void **state)
 	assert_true(watch(&w, 7000, 1000, false, 0));
 	assert_true(watch(&w, 9500, 1000, false, 0));
 	assert_int_equal(w.loss.bytes, 0);
+	/* but it was sent */
+	assert_int_equal(w.loss.hosts[ZRTT_LOSS_FAR][3].sent, 4000);
 	assert_true(watch(&w, 10000, 1000, false, 0));
 	assert_int_equal(w.loss.bytes, 1000);
 	/* that stays so when numbers wrap */
@@ -871,6 +874,9 @@ static void test_what_came_before_it_passed_was_not_lost(void **state)
 	assert_false(watch(&w, 1000, 1000, false, 0));
 	assert_false(watch(&w, 2000, 1000, false, 0));
 	assert_true(watch(&w, 2000, 1000, false, 15000));
+	assert_int_equal(w.loss.bytes, 0);
+	/* nor than what is before that */
+	assert_true(watch(&w, 1000, 1000, false, 45000));
 	assert_int_equal(w.loss.bytes, 0);
 	assert_false(w.loss.waited);
 	assert_true(watch(&w, 2000, 1000, false, ZRTT_LOSS_WAIT_US + 1));
@@ -896,6 +902,44 @@ static void test_what_is_far_away_was_not_lost(void **state)
 					w.now_us + ZRTT_LOSS_KEEP_US + 1), w.flow);
 }
 
+/* In either direction, or by a packet of that length: what passed before it is not known any more. */
+static void test_far_numbers_begin_anew(void **state)
+{
+	static const struct { u32 seq, bytes; } far[] = {
+		{ 2000 + ZRTT_LOSS_REACH + 101001, 1000 }, { 101000 - ZRTT_LOSS_REACH - 1, 1000 },
+		{ 103000, ZRTT_LOSS_REACH + 1 },
+	};
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(far); i++) {
+		begin_watched(&w, 1000);
+		watch(&w, 1000, 1000, false, 0);
+		watch(&w, 102000, 1000, false, 0);
+		assert_int_equal(w.flow->holes, 100000);
+		assert_true(w.flow->doubt > 0);
+		assert_false(watch(&w, far[i].seq, far[i].bytes, false, 0));
+		assert_int_equal(w.flow->next, far[i].seq + far[i].bytes);
+		assert_int_equal(w.flow->first, w.flow->next);
+		assert_int_equal(w.flow->holes + w.flow->doubt, 0);
+	}
+}
+
+/* Who passes is there, and makes no room. */
+static void test_who_passes_is_watched(void **state)
+{
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	for (i = 0; i < 300; i++)
+		watch(&w, 1000 + i * 1000, 1000, false, 0);
+	assert_true(w.now_us - START_US > ZRTT_LOSS_KEEP_US);
+	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us));
+}
+
 /* A byte that somebody forged 1 MB ahead is no hole: the flow goes on where it was. What goes on beyond
  * it is one.
  */
@@ -916,6 +960,56 @@ static void test_little_beyond_a_hole_says_nothing(void **state)
 	for (i = 0; i < 1000; i++)
 		assert_false(watch(&w, 2002000 + i * 1000, 1000, true, 0));
 	assert_int_equal(w.loss.bytes, 1000000);
+}
+
+/* A forged byte behind another: the flow goes on before both, and is where it was. */
+static void test_holes_of_which_nothing_passed_are_none(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	watch(&w, 1000, 1000, false, 0);
+	watch(&w, 102000, 1, false, 0);
+	watch(&w, 202001, 1, false, 0);
+	assert_int_equal(w.flow->holes, 200000);
+	assert_false(watch(&w, 2000, 1000, false, 0));
+	assert_int_equal(w.flow->holes + w.flow->doubt, 0);
+	assert_int_equal(w.flow->next, 3000);
+	assert_int_equal(w.flow->passed, 2000);
+	assert_int_equal(w.flow->mark, 2000);
+	/* holes of before are still there */
+	watch(&w, 4000, 1000, false, 0);
+	watch(&w, 105000, 1, false, 0);
+	assert_int_equal(w.flow->holes, 101000);
+	assert_false(watch(&w, 5000, 1000, false, 0));
+	assert_in_range(w.flow->holes, 999, 1000);
+	/* and what is watched is from there on, if it began behind it by now */
+	begin_watched(&w, 1000);
+	watch(&w, 1000, 1000, false, 0);
+	watch(&w, 2000 + ZRTT_LOSS_REACH, 1000, false, 0);
+	watch(&w, 3000 + ZRTT_LOSS_REACH, 1000, false, 0);
+	assert_int_equal(w.flow->first, 3000);
+	assert_false(watch(&w, 2000, 1000, false, 0));
+	assert_int_equal(w.flow->first, 2000);
+}
+
+/* Of a lead no more than 2^18 bytes count, however much was sent. */
+static void test_lead_has_an_end(void **state)
+{
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	for (i = 0; i < 100; i++)
+		zrtt_loss_flow(&w.loss, 7, 100000, w.now_us);
+	assert_int_equal(w.flow->lead, ZRTT_LOSS_LEAD_MAX);
+	w.now_us += ZRTT_LOSS_TENURE_US + 1;
+	w.flow->seen_us = w.now_us;
+	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, ZRTT_LOSS_LEAD_MAX, w.now_us));
+	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1, w.now_us), w.flow);
+	assert_int_equal(w.flow->tag, 0);
 }
 
 /* Of two flows that have one place the one that sends more is watched, but no sooner than after 4 s. */
@@ -968,6 +1062,172 @@ static void pass_between(struct zrtt_loss *loss, u32 far, u32 near, u32 sent, u3
 
 	zrtt_loss_begin(&flow, 1, far, near, 0, 0);
 	zrtt_loss_count(loss, &flow, sent, lost);
+}
+
+static void test_nothing_is_known_at_first(void **state)
+{
+	struct zrtt_loss loss;
+	u32 i;
+
+	(void)state;
+	memset(&loss, 1, sizeof(loss));
+	zrtt_loss_init(&loss, 77, START_US);
+	for (i = 0; i < ZRTT_LOSS_FLOWS; i++)
+		assert_int_equal(loss.flows[i].tag, 0);
+	for (i = 0; i < ZRTT_LOSS_HOSTS; i++)
+		assert_int_equal(loss.hosts[0][i].sent | loss.hosts[1][i].sent |
+				 loss.hosts[0][i].lost | loss.hosts[1][i].lost, 0);
+	assert_int_equal(loss.ceiling | loss.clean | loss.before | loss.through | loss.bytes, 0);
+	assert_int_equal(loss.vain | loss.own_q16 | loss.paused_us, 0);
+	assert_false(loss.settling || loss.waited);
+	assert_int_equal(loss.round_us, START_US);
+	assert_int_equal(loss.round_bytes, 77);
+}
+
+/* Up to 17 s of them are no time of a round; with more it begins anew. While nothing counts, it does
+ * not go on.
+ */
+static void test_pauses_add_up(void **state)
+{
+	const u32 pause_us = ZRTT_LOSS_PAUSES_US / 2;
+	struct zrtt_loss loss;
+	u32 i;
+
+	(void)state;
+	zrtt_loss_init(&loss, 0, START_US);
+	pass_between(&loss, 1, 1, 1000, 100);
+	loss.settling = true;
+	zrtt_loss_pause(&loss, pause_us, 0, START_US);
+	assert_int_equal(loss.round_us, START_US);
+	loss.settling = false;
+	for (i = 1; i <= 2; i++) {
+		zrtt_loss_pause(&loss, pause_us, 0, START_US + i * pause_us);
+		assert_int_equal(loss.round_us, START_US + i * pause_us);
+		assert_int_equal(loss.hosts[0][1].sent, 1000);
+	}
+	zrtt_loss_pause(&loss, 1, 5, START_US + 3 * pause_us);
+	assert_int_equal(loss.hosts[0][1].sent, 0);
+	assert_int_equal(loss.round_us, START_US + 3 * pause_us);
+	assert_int_equal(loss.round_bytes, 5);
+	/* with none so far */
+	zrtt_loss_pause(&loss, 2 * pause_us, 5, START_US + 5 * pause_us);
+	assert_int_equal(loss.round_us, START_US + 5 * pause_us);
+}
+
+/* The path itself loses if, of two rates that were lowered, each still lost more than half as much. What
+ * is then no news is that part, 2^-6 at most.
+ */
+static void test_path_loses_if_lowering_was_in_vain_twice(void **state)
+{
+	static const u64 lost[] = { 10, 100 };
+	struct zrtt_loss loss;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(lost); i++) {
+		memset(&loss, 1, sizeof(loss));
+		loss.through = 5;
+		zrtt_loss_begin_chain(&loss, 8 * MBIT);
+		assert_false(zrtt_loss_in_vain(&loss, lost[i], 1000));
+		assert_false(zrtt_loss_in_vain(&loss, lost[i], 1000));
+		/* this one helped */
+		assert_false(zrtt_loss_in_vain(&loss, lost[i] / 2, 1000));
+		assert_int_equal(loss.vain, 1);
+		assert_true(zrtt_loss_in_vain(&loss, lost[i], 1000));
+		assert_int_equal(zrtt_loss_blame_path(&loss, START_US), 8 * MBIT);
+		assert_int_equal(loss.own_q16, i ? 65536 / 64 : 65536 * 35 / 4000);
+		assert_int_equal(loss.own_us, START_US);
+		/* nothing else is known */
+		assert_int_equal(loss.ceiling | loss.before | loss.vain, 0);
+	}
+	/* a round without a loss is of that mean, too */
+	zrtt_loss_begin_chain(&loss, 8 * MBIT);
+	zrtt_loss_chain(&loss, 0, 1000);
+	assert_int_equal(loss.chain_sent, 0);
+	zrtt_loss_in_vain(&loss, 10, 1000);
+	zrtt_loss_chain(&loss, 1, 1000);
+	assert_int_equal(loss.chain_sent, 2000);
+	assert_int_equal(loss.chain_lost, 11);
+}
+
+/* One that was found again just above a rate that does not lose is tried half as often. */
+static void test_ceiling_is_the_rate_that_lost_last(void **state)
+{
+	const u64 rate = 8 * MBIT, near = rate - (rate >> ZRTT_LOSS_NEAR_SHIFT);
+	static const struct { bool near, above, busy; u8 retries; } cases[] = {
+		{ true, true, true, 1 }, { true, true, false, 1 }, { false, true, true, 0 },
+		{ true, false, true, 0 }, { true, false, false, 0 },
+	};
+	struct zrtt_loss loss;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		u64 lost = cases[i].near ? near : near - 1;
+
+		memset(&loss, 0, sizeof(loss));
+		loss.ceiling = rate;
+		loss.clean = 1;
+		loss.retries = 3;
+		zrtt_loss_cap(&loss, lost, cases[i].above, cases[i].busy, START_US);
+		assert_int_equal(loss.retries, cases[i].retries);
+		assert_int_equal(loss.ceiling, lost);
+		assert_int_equal(loss.ceiling_us, START_US);
+		assert_int_equal(loss.busy_above, cases[i].above || cases[i].busy);
+		assert_int_equal(loss.clean, 0);
+	}
+}
+
+/* After a round without a loss: half of the way to the ceiling, and above it after 8 s, or 17. */
+static void test_rate_returns_to_the_ceiling(void **state)
+{
+	const u64 rate = 1 << 20, ceiling = rate + rate / 16;
+	struct zrtt_loss loss = {};
+	u32 retries;
+
+	(void)state;
+	/* there is none: who is blind finds it */
+	assert_int_equal(zrtt_loss_raise(&loss, rate, false, START_US), rate);
+	assert_int_equal(loss.clean, rate);
+	assert_int_equal(zrtt_loss_raise(&loss, rate, true, START_US), rate + rate / 8);
+	loss.ceiling_us = START_US;
+	loss.busy_above = true;
+	loss.ceiling = 3 * rate;
+	assert_int_equal(zrtt_loss_raise(&loss, rate, false, START_US), 2 * rate);
+	for (retries = 0; retries < 2; retries++) {
+		u32 until_us = START_US + (ZRTT_LOSS_RETRY_US << retries);
+
+		loss.ceiling = rate + rate / 32;
+		loss.retries = retries;
+		assert_int_equal(zrtt_loss_raise(&loss, rate, false, until_us), rate);
+		assert_int_equal(zrtt_loss_raise(&loss, rate, false, until_us + 1), rate + rate / 128);
+		assert_int_equal(loss.ceiling, rate + rate / 32);
+		/* it is none if 2^-5 above it nothing is lost */
+		loss.ceiling = ceiling;
+		zrtt_loss_raise(&loss, ceiling + ceiling / 32, false, until_us + 1);
+		assert_int_equal(loss.ceiling, 0);
+	}
+	/* bursts, which found it, say little */
+	loss.ceiling = rate;
+	loss.busy_above = false;
+	assert_int_equal(zrtt_loss_raise(&loss, rate, false, START_US), rate + rate / 128);
+	assert_int_equal(loss.ceiling, 0);
+}
+
+/* Two packets and more than 2^-8, or more than twice what the path loses and four packets. */
+static void test_little_is_no_loss(void **state)
+{
+	const u64 data = 1 << 20;
+	struct zrtt_loss loss = {};
+
+	(void)state;
+	assert_true(zrtt_loss_loses(&loss, 2 * ZRTT_LOSS_PACKET, 100000));
+	assert_false(zrtt_loss_loses(&loss, 2 * ZRTT_LOSS_PACKET - 1, 100000));
+	assert_true(zrtt_loss_loses(&loss, data / 256 + 17, data));
+	assert_false(zrtt_loss_loses(&loss, data / 256, data));
+	loss.own_q16 = 65536 / 64;
+	assert_true(zrtt_loss_loses(&loss, data / 32 + 4 * ZRTT_LOSS_PACKET, data));
+	assert_false(zrtt_loss_loses(&loss, data / 32 + 4 * ZRTT_LOSS_PACKET - 1, data));
 }
 
 /* Hosts have one voice each, and those that lose most none. */
@@ -1547,6 +1807,19 @@ static void test_hosts_have_one_voice_each(void **state)
 	answer = zrtt_line_agree(&answers, &hosts);
 	assert_int_equal(answer.excess_us, 90000);
 	assert_int_equal(hosts, 4);
+	/* eight connections of one with short queues are one of eight, and the third of these decides */
+	answers = (struct zrtt_line_answers) {};
+	for (i = 0; i < 8; i++) {
+		answer = answer_of(1000, i, 1);
+		zrtt_line_answer(&answers, i, &answer);
+	}
+	for (i = 0; i < 7; i++) {
+		answer = answer_of(1000, 1000 + i, 2 + i);
+		zrtt_line_answer(&answers, 8 + i, &answer);
+	}
+	answer = zrtt_line_agree(&answers, &hosts);
+	assert_int_equal(answer.excess_us, 1001);
+	assert_int_equal(hosts, 8);
 }
 
 static void test_later_probes_count(void **state)
@@ -1561,7 +1834,9 @@ static void test_later_probes_count(void **state)
 		zrtt_line_answer(&answers, i, &answer);
 	}
 	answer = zrtt_line_agree(&answers, &hosts);
-	assert_true(answer.excess_us >= 4000);
+	/* those that half of all are behind, or less: of five the second decides */
+	assert_int_equal(answer.excess_us, 4000);
+	assert_int_equal(hosts, 5);
 	/* of one pair, too, in whatever order they come */
 	answers = (struct zrtt_line_answers) {};
 	answer = answer_of(2000, 50, 1);
@@ -1593,6 +1868,123 @@ static void test_bytes_are_known_for_some_time(void **state)
 	/* not later than now, nor earlier than the first */
 	assert_int_equal(zrtt_line_bytes_at(&line, START_US + 9 * S), ~0U - 5000 + i * 1000);
 	assert_int_equal(zrtt_line_bytes_at(&line, START_US - S), ~0U - 5000);
+}
+
+/* However often there is a tick, they are 8 ms apart: a second of them is there. */
+static void test_bytes_of_a_second_are_known(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
+	const u32 ticks = 3000;
+	struct zrtt_line line;
+	u32 i;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, START_US);
+	for (i = 1; i <= ticks; i++)
+		zrtt_line_mark(&line, i * 1000, START_US + i * 1000);
+	for (i = 0; i <= 1000; i++)
+		assert_int_equal(zrtt_line_bytes_at(&line, START_US + (ticks - i) * 1000),
+				 (ticks - i) * 1000);
+}
+
+/* An empty line has the least excess of this window and the one before. */
+static void test_least_of_two_windows_is_no_queue(void **state)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
+	struct zrtt_line line;
+	u32 now_us = START_US;
+
+	(void)state;
+	zrtt_line_begin(&line, &params, 0, now_us);
+	assert_int_equal(zrtt_line_excess(&line, 5000, now_us), 0);
+	assert_int_equal(zrtt_line_excess(&line, 9000, now_us), 4000);
+	line.queued = true;
+	assert_int_equal(zrtt_line_excess(&line, 9000, now_us + ZRTT_LINE_WINDOW_US), 4000);
+	assert_true(line.queued);
+	now_us += ZRTT_LINE_WINDOW_US + 1;
+	assert_int_equal(zrtt_line_excess(&line, 8000, now_us), 3000);
+	assert_false(line.queued);
+	assert_int_equal(zrtt_line_excess(&line, 4000, now_us), 0);
+	assert_int_equal(zrtt_line_excess(&line, 8000, now_us), 4000);
+	now_us += ZRTT_LINE_WINDOW_US + 1;
+	assert_int_equal(zrtt_line_excess(&line, 7000, now_us), 3000);
+	now_us += ZRTT_LINE_WINDOW_US + 1;
+	assert_int_equal(zrtt_line_excess(&line, 7500, now_us), 500);
+}
+
+/* What is measured of a line at 4 Mbyte/s when 800 kbyte passed in 100 ms, at @rate. */
+static u64 measured_at(u64 rate, bool queued, bool queue, u32 latest_us, u64 *passed)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
+	struct zrtt_line line;
+
+	zrtt_line_begin(&line, &params, 0, START_US);
+	line.rate = rate;
+	line.measured = 4000000;
+	line.pointed = true;
+	line.point = (struct zrtt_line_mark) { START_US, 0 };
+	line.point_queued = queued;
+	line.latest_us = line.excess_us = latest_us;
+	zrtt_line_measure(&line, (struct zrtt_line_mark) { START_US + 100000, 800000 }, queue);
+	*passed = line.passed;
+	return line.measured;
+}
+
+static void test_line_is_measured_while_it_is_busy(void **state)
+{
+	u64 passed;
+
+	(void)state;
+	/* with a queue at both ends, or one now that is worth half of the time */
+	assert_int_equal(measured_at(9000000, true, true, 10000, &passed), 8000000);
+	assert_int_equal(measured_at(9000000, false, true, 50000, &passed), 8000000);
+	assert_int_equal(measured_at(9000000, false, true, 49999, &passed), 4000000);
+	assert_int_equal(passed, 0);
+	/* without one it can do that at least, but what is sent is no more than the rate */
+	assert_int_equal(measured_at(9000000, false, false, 0, &passed), 8000000);
+	assert_int_equal(passed, 8000000);
+	assert_int_equal(measured_at(6000000, false, false, 0, &passed), 6000000);
+	assert_int_equal(passed, 8000000);
+	/* of what a queue before gave nothing is known */
+	assert_int_equal(measured_at(9000000, true, false, 0, &passed), 4000000);
+	assert_int_equal(measured_at(3000000, false, false, 0, &passed), 4000000);
+}
+
+/* The first step is 2^-11, doubled for each 12/256 that the least rate of late was below the largest,
+ * without the first two; 2^-3 at most.
+ */
+static void test_first_step_is_by_what_changed_lately(void **state)
+{
+	static const struct { u32 least, step; } cases[] = {
+		{ 2560, 11 }, { 2560 - 239, 11 }, { 2560 - 359, 11 }, { 2560 - 360, 10 },
+		{ 2560 - 480, 9 }, { 2560 - 1200, 3 }, { 1, 3 },
+	};
+	struct zrtt_line line = {};
+	u32 i;
+
+	(void)state;
+	assert_int_equal(zrtt_line_step(&line), 11);
+	line.lately = 2560;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		line.least = cases[i].least;
+		assert_int_equal(zrtt_line_step(&line), cases[i].step);
+	}
+}
+
+/* The longer the queue, the longer the time between two points, but for up to 100 ms. */
+static void test_points_are_farther_apart_where_there_is_a_queue(void **state)
+{
+	struct zrtt_line line = { .rate = 4542 * 1000 };
+
+	(void)state;
+	/* half an epoch, and three times 4 ms and three packets */
+	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * (4000 + 1000));
+	line.noise.us = 2000;
+	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * (2000 + 4000 + 1000));
+	line.excess_us = 30000;
+	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * 7000 + 15000);
+	line.excess_us = 1000000;
+	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * 7000 + 100000);
 }
 
 int main(void)
@@ -1628,9 +2020,19 @@ int main(void)
 		cmocka_unit_test(test_what_is_older_than_the_watch_was_not_lost),
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
+		cmocka_unit_test(test_far_numbers_begin_anew),
+		cmocka_unit_test(test_who_passes_is_watched),
 		cmocka_unit_test(test_little_beyond_a_hole_says_nothing),
+		cmocka_unit_test(test_holes_of_which_nothing_passed_are_none),
+		cmocka_unit_test(test_lead_has_an_end),
 		cmocka_unit_test(test_who_sends_more_is_watched),
 		cmocka_unit_test(test_loss_after_a_silence_is_seen),
+		cmocka_unit_test(test_nothing_is_known_at_first),
+		cmocka_unit_test(test_pauses_add_up),
+		cmocka_unit_test(test_path_loses_if_lowering_was_in_vain_twice),
+		cmocka_unit_test(test_ceiling_is_the_rate_that_lost_last),
+		cmocka_unit_test(test_rate_returns_to_the_ceiling),
+		cmocka_unit_test(test_little_is_no_loss),
 		cmocka_unit_test(test_hosts_agree_on_loss),
 		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
 		cmocka_unit_test(test_silence_is_not_measured),
@@ -1654,6 +2056,11 @@ int main(void)
 		cmocka_unit_test(test_hosts_have_one_voice_each),
 		cmocka_unit_test(test_later_probes_count),
 		cmocka_unit_test(test_bytes_are_known_for_some_time),
+		cmocka_unit_test(test_bytes_of_a_second_are_known),
+		cmocka_unit_test(test_least_of_two_windows_is_no_queue),
+		cmocka_unit_test(test_line_is_measured_while_it_is_busy),
+		cmocka_unit_test(test_first_step_is_by_what_changed_lately),
+		cmocka_unit_test(test_points_are_farther_apart_where_there_is_a_queue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
