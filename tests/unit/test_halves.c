@@ -73,6 +73,24 @@ static void two_connections_fill_a_cache_line(void **state)
 	assert_int_equal(sizeof(struct zrtt_conn) * ZRTT_CONNS, 512 * 1024);
 }
 
+/* Of this window and the one before, in either of which there may have been none. */
+static void half_is_the_least_of_two_windows(void **state)
+{
+	static const struct { u16 least, before, want; } cases[] = {
+		{ 0, 0, 0 }, { 0, 50, 50 }, { 50, 0, 50 }, { 50, 70, 50 }, { 70, 50, 50 },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		const struct zrtt_half half = {
+			.least = cases[i].least, .least_before = cases[i].before,
+		};
+
+		assert_int_equal(zrtt_half_us(&half), zrtt_hint_to_us(cases[i].want));
+	}
+}
+
 static void both_halves_make_the_rtt(void **state)
 {
 	struct sight s = new_sight();
@@ -276,6 +294,27 @@ static void answer_behind_a_drop_does_not_count(void **state)
 	/* nobody's */
 	zrtt_conn_lost(s.set, TAG + 1, DATA, 30, 171000, epoch_of(171000));
 	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
+}
+
+/* That is not what it echoes of an earlier one, which was on its way. And should it never get the
+ * packet, it is given up a while after the drop, not after that probe.
+ */
+static void drop_is_of_its_own_packet(void **state)
+{
+	const u32 drop_us = ZRTT_PROBE_MAX_US / 2;
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+	zrtt_conn_lost(s.set, TAG, DATA, 21, drop_us, epoch_of(drop_us));
+	cross(&s, ACKS, drop_us + 1000, 60, 11, 0);
+	assert_false(s.pkt[ACKS].answers);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
+	cross(&s, DATA, drop_us + ZRTT_PROBE_MAX_US, 22, 0, 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
+	cross(&s, ACKS, drop_us + ZRTT_PROBE_MAX_US, 61, 21, 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 }
 
 static void who_asks_is_told(void **state)
@@ -515,6 +554,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_connections_fill_a_cache_line),
+		cmocka_unit_test(half_is_the_least_of_two_windows),
 		cmocka_unit_test(both_halves_make_the_rtt),
 		cmocka_unit_test(one_half_is_no_rtt),
 		cmocka_unit_test(own_queues_do_not_count),
@@ -527,6 +567,7 @@ int main(void)
 		cmocka_unit_test(probe_of_an_idle_connection_is_given_up),
 		cmocka_unit_test(timestamp_that_is_never_reached_is_given_up),
 		cmocka_unit_test(answer_behind_a_drop_does_not_count),
+		cmocka_unit_test(drop_is_of_its_own_packet),
 		cmocka_unit_test(who_asks_is_told),
 		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),
 		cmocka_unit_test(clocks_may_wrap),
