@@ -21,6 +21,11 @@ enum zrtt_verdict {
 #define ZRTT_SPACE_MAX		(ZRTT_P_ONE / 2)	/* least threshold */
 #define ZRTT_CREDIT_MAX		(3 * ZRTT_P_ONE)	/* of a flow whose packets wait */
 
+/* The most that a P_i counts as in the mean weight: where all is marked it may be 2^22, and 64 bits are
+ * to hold the sum of what comes between two updates.
+ */
+#define ZRTT_COUNTED_P_MAX	((u64)ZRTT_P_ONE << 10)
+
 /* By P_i alone a flow that starts with twice a large due share may keep it for half a minute. So
  * one that has 1.3 times the share or more has a mark in 16 epochs, 2 s, beside those of P_i: with
  * more of them others would come before its rate, a mean over 1.6 s, shows an answer.
@@ -108,7 +113,7 @@ static inline void zrtt_count_weight(struct zrtt_law *law, u64 p_q30, bool marks
 {
 	if (!marks)
 		return;
-	law->sum_p_q30 += p_q30;
+	law->sum_p_q30 += likely(p_q30 < ZRTT_COUNTED_P_MAX) ? p_q30 : ZRTT_COUNTED_P_MAX;
 	law->weighed++;
 }
 

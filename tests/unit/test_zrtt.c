@@ -933,6 +933,31 @@ static void weights_of_what_is_dropped_leaving(void **state)
 	free_queue(q);
 }
 
+/* All is marked, P_b is 1, and a flood has the largest weight. */
+static void sum_of_what_is_marked_does_not_wrap(void **state)
+{
+	const struct zrtt_arrival pkt = { .tag = 7, .bytes = 100, .segs = 1, .ecn = ZRTT_ECT_0 };
+	struct queue *q = new_queue(ZRTT_MODE_ZRTT, 64);
+	struct zrtt_flow *f;
+	u64 before = 0;
+	u32 i;
+
+	(void)state;
+	q->params.law.mark_max_q30 = ZRTT_P_ONE;
+	zrtt_params_derive(&q->params);
+	f = arrive(q, &pkt, S);
+	f->weight = zrtt_weight_pack(ZRTT_WEIGHT_LOG_MAX);
+	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
+	assert_true(zrtt_probability(&q->vars, f) > 1ULL << 51);
+	for (i = 1; i <= 10000; i++) {
+		zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt, i, S);
+		assert_true(q->vars.law.sum_p_q30 > before);
+		before = q->vars.law.sum_p_q30;
+	}
+	assert_int_equal(q->vars.law.weighed, 10000);
+	free_queue(q);
+}
+
 /* The answer to a SYN updates its flow while updates are rare, and is dropped then. */
 static void drop_after_an_update_does_not_wrap(void **state)
 {
@@ -1249,6 +1274,7 @@ int main(void)
 		cmocka_unit_test(penalty_is_forgotten_after_2_s_of_silence),
 		cmocka_unit_test(thin_flow_is_no_part_of_the_due_share),
 		cmocka_unit_test(dropped_bytes_are_no_part_of_the_rate),
+		cmocka_unit_test(sum_of_what_is_marked_does_not_wrap),
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
 		cmocka_unit_test(hits_are_had_by_packets_that_leave),
 		cmocka_unit_test(what_is_dropped_or_capped_is_judged_as_it_comes),
