@@ -126,6 +126,7 @@ static void zrtt_weigh(struct zrtt_sched_data *q, const struct sk_buff *skb)
 
 	/* 0 is a packet that nobody marked */
 	marked = max_t(u32, marked, 1);
+	pkt->length = pkt->bytes;
 	pkt->host_weight = marked;
 	pkt->host_bytes = zrtt_weighed(pkt->bytes, marked * ZRTT_WEIGHT_ONE);
 	pkt->weight_q8 = min_t(u32, marked * zrtt_dscp_weight(q), U16_MAX);

@@ -26,6 +26,7 @@
  * struct zrtt_arrival - what the algorithm needs to know of a packet
  * @tag: hash of its flow, never 0
  * @bytes: its length, divided by its weight
+ * @length: the same, not divided; not read if its weight is 1
  * @host_bytes: the same for its host, where there are hosts
  * @hosts: tags of its hosts, source or the only one first; 0 = none, or known already
  * @weight_q8: its weight, where there are hosts or weights, Q8
@@ -46,6 +47,7 @@
 struct zrtt_arrival {
 	u32 tag;
 	u32 bytes;
+	u32 length;
 	u32 host_bytes;
 	u32 hosts[ZRTT_HOST_ENDS];
 	u16 weight_q8;

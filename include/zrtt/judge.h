@@ -73,8 +73,7 @@ static inline bool zrtt_l4s_overloaded(const struct zrtt_params *params,
 /* The length of a packet, whatever it counts as. */
 static inline u32 zrtt_arrival_length(const struct zrtt_vars *vars, const struct zrtt_arrival *pkt)
 {
-	return vars->table.members ? (u32)((u64)pkt->bytes * pkt->weight_q8 / ZRTT_WEIGHT_ONE) :
-				     pkt->bytes;
+	return vars->table.members && pkt->weight_q8 != ZRTT_WEIGHT_ONE ? pkt->length : pkt->bytes;
 }
 
 /* The verdict by P_i; @ceil is zrtt_flow_ceil(). */

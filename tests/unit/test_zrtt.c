@@ -933,6 +933,35 @@ static void weights_of_what_is_dropped_leaving(void **state)
 	free_queue(q);
 }
 
+/* Whether an ACK of TCP was lost or data is said by a packet's length, not by what it counts as. */
+static void weight_makes_no_ack_of_data(void **state)
+{
+	const u32 lengths[] = { 66, ZRTT_ACK_BYTES - 1, ZRTT_ACK_BYTES, 190, 1514 };
+	const u32 weights[] = { 1, 64, 65, 255 };
+	struct queue *q = new_queue_of_hosts(64);
+	u32 i, j;
+
+	(void)state;
+	zrtt_ctl_set(&q->vars.ctl, ZRTT_P_ONE);
+	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
+		for (j = 0; j < sizeof(weights) / sizeof(*weights); j++) {
+			u32 weight_q8 = weights[j] * ZRTT_WEIGHT_ONE;
+			const struct zrtt_arrival pkt = {
+				.tag = ZRTT_TAG | (8 * i + j), .length = lengths[i],
+				.bytes = zrtt_weighed(lengths[i], weight_q8),
+				.host_bytes = 1, .hosts = { ZRTT_TAG | 16 },
+				.weight_q8 = weight_q8, .host_weight = 1, .segs = 1, .seq_high = 1,
+			};
+			struct zrtt_flow *f = arrive(q, &pkt, S);
+
+			f->weight = zrtt_weight_pack(ZRTT_WEIGHT_LOG_MAX);
+			assert_int_equal(zrtt_mark_or_drop(&q->params, &q->vars, f, &pkt, 0, S),
+					 ZRTT_DROP);
+			assert_int_equal(f->hit_at == ZRTT_HIT_AT_ACK, lengths[i] < ZRTT_ACK_BYTES);
+		}
+	free_queue(q);
+}
+
 /* All is marked, P_b is 1, and a flood has the largest weight. */
 static void sum_of_what_is_marked_does_not_wrap(void **state)
 {
@@ -1274,6 +1303,7 @@ int main(void)
 		cmocka_unit_test(penalty_is_forgotten_after_2_s_of_silence),
 		cmocka_unit_test(thin_flow_is_no_part_of_the_due_share),
 		cmocka_unit_test(dropped_bytes_are_no_part_of_the_rate),
+		cmocka_unit_test(weight_makes_no_ack_of_data),
 		cmocka_unit_test(sum_of_what_is_marked_does_not_wrap),
 		cmocka_unit_test(drop_after_an_update_does_not_wrap),
 		cmocka_unit_test(hits_are_had_by_packets_that_leave),
