@@ -94,4 +94,14 @@ def test_queues_of_htb_are_one(report: Report) -> None:
 
 
 def test_any_number_may_ask(report: Report) -> None:
-    assert report.lines("line.many") == ["40", "1"]
+    assert report.lines("line.many") == ["40"]
+    assert report.lines("line.many_gone") == ["1"]
+
+
+def test_who_cannot_ask_is_told_so(report: Report) -> None:
+    """Until a number is free: the last of them has it then."""
+    assert report.lines("line.warned") == [
+        "9 Warning: sch_zrtt: 31 queues have bandwidth auto already: this one sees loss alone.",
+        "0",
+        "1",
+    ]

@@ -108,10 +108,18 @@ part line.many
 for i in $(seq 40); do
 	ip -n r link add "d$i" type dummy
 	ip -n r link set "d$i" up
-	tc -n r qdisc add dev "d$i" root zrtt bandwidth auto || echo "refused: $i"
+	tc -n r qdisc add dev "d$i" root zrtt bandwidth auto 2>>/tmp/said || echo "refused: $i"
 done
 tc -n r qdisc show | grep -c "bandwidth auto"
-for i in $(seq 40); do
+# who was too late gets the number of one that went, and the next one none
+ip -n r link del d1
+part line.warned
+sort /tmp/said | uniq -c | sed 's/^ *//'
+for i in 40 39; do
+	tc -n r qdisc change dev "d$i" root zrtt bandwidth auto max 5mbit 2>&1 | wc -l
+done
+part line.many_gone
+for i in $(seq 2 40); do
 	ip -n r link del "d$i"
 done
 tc -n r qdisc add dev out0 root zrtt bandwidth auto || echo "refused"
