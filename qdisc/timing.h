@@ -290,24 +290,26 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 {
 	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
 	bool both = echo->answered && !excess->apart;
+	u32 pair, len, other_q8 = 0;
 	const u8 *addr;
-	u32 pair, len;
 
 	addr = zrtt_hosts_of(&q->seen, &len);
 	echo->answer.host = jhash(addr, zrtt_owner_bytes(len), q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
-	spin_lock(&inbox->lock);
+	/* the first inbox is nobody's: all queues would wait for each other there */
 	if (echo->answered) {
 		echo->answer.excess_us = excess->there_us;
 		echo->answer.other_q8 = both ? q->hidden.line.used_q8 : 0;
+		spin_lock(&inbox->lock);
 		zrtt_line_answer(&inbox->answers, pair, &echo->answer);
+		other_q8 = both ? inbox->used_q8 : 0;
+		spin_unlock(&inbox->lock);
 	}
 	if (q->params.line.kind == ZRTT_LINE_AHEAD) {
 		echo->answer.excess_us = excess->back_us;
-		echo->answer.other_q8 = both ? inbox->used_q8 : 0;
+		echo->answer.other_q8 = other_q8;
 		zrtt_line_answer(&q->hidden.answers, pair, &echo->answer);
 	}
-	spin_unlock(&inbox->lock);
 }
 
 /* Is the packet in @q->seen spoofed in the name of a flow that is known? */
