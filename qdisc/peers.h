@@ -181,20 +181,27 @@ static void zrtt_peers_leave(struct zrtt_together *together)
 	kfree(shared);
 }
 
+static bool zrtt_is_mq(const struct Qdisc *qdisc)
+{
+	return !strcmp(qdisc->ops->id, "mq");
+}
+
 /* Is @root, the qdisc of the device, an mq, and @sch for one of its queues? */
 static bool zrtt_is_mq_of(const struct Qdisc *root, const struct Qdisc *sch)
 {
-	return root->handle == TC_H_MAJ(sch->parent) && !strcmp(root->ops->id, "mq");
+	return root->handle == TC_H_MAJ(sch->parent) && zrtt_is_mq(root);
 }
 
-/* The queues of a device share a line, and none of them sees what all send. */
+/* The queues of a device share a line, and none of them sees what all send, nor does what is below
+ * htb there.
+ */
 static int zrtt_refuse_place(struct Qdisc *sch, const struct zrtt_params *params,
 			     struct netlink_ext_ack *extack)
 {
 	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
 
 	if (params->line.kind == ZRTT_LINE_NONE || sch->parent == TC_H_ROOT ||
-	    !zrtt_is_mq_of(root, sch)) {
+	    !zrtt_is_mq(root)) {
 		zrtt_warn_of_askers(sch, params, extack);
 		return 0;
 	}

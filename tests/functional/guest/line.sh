@@ -96,6 +96,10 @@ ip -n r link add many numtxqueues 2 numrxqueues 2 type dummy
 ip -n r link set many up
 tc -n r qdisc add dev many root handle 1: mq
 tc -n r qdisc add dev many parent 1:1 zrtt bandwidth auto 2>&1 | grep -o "sch_zrtt: .*"
+# with htb between them, too
+tc -n r qdisc add dev many parent 1:2 handle 3: htb default 1
+tc -n r class add dev many parent 3: classid 3:1 htb rate 1gbit quantum 1514
+tc -n r qdisc add dev many parent 3:1 zrtt bandwidth auto 2>&1 | grep -o "sch_zrtt: .*"
 # whose queues are htb's alone
 tc -n r qdisc replace dev many root handle 2: htb default 1
 tc -n r class add dev many parent 2: classid 2:1 htb rate 1gbit quantum 1514
