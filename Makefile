@@ -19,7 +19,7 @@
 # Develop
 #   make demo      zrtt beside its rivals: a table, a picture (out/); 2 min
 #   make check     after each change: what needs no guest; 20 s, installs nothing
-#   make test      installs what it needs, runs all tests, in guests; 14 min
+#   make test      installs what it needs, runs all tests, in guests; 30 min
 #   make fuzz      10^8 inputs to each fuzzer, on all processors (out/fuzz/)
 #   make matrix    builds with gcc and clang for 6.1, 6.12 and 7.x; functional tests on 7.x;
 #                  clocks at HZ=100, 250 and 1000
