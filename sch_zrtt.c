@@ -42,9 +42,7 @@
 
 /* Clock */
 
-/* An epoch has ended: what left the queue in it says what the queue may hold, and how
- * long a reading of the clock is good for.
- */
+/* An epoch has ended: what left in it bounds the queue, and the time between clock readings. */
 static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
@@ -53,6 +51,7 @@ static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	u32 sent = epoch - q->sent.epoch == 1 ? (u32)(pkts - q->sent.pkts) : 0;
 
 	q->sent.rate = bytes - q->sent.bytes;
+	zrtt_note_behind(q, epoch - q->sent.epoch == 1);
 	q->vars.link_rate = zrtt_stayed_busy(sch) ? q->sent.rate : 0;
 	q->sent.most = zrtt_ctl_most_sent(q->sent.most, sent);
 	q->sent.bytes = bytes;

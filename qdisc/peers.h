@@ -239,7 +239,7 @@ static noinline void zrtt_run_tick(struct Qdisc *sch, u64 now_ns)
 			     NSEC_PER_USEC);
 	/* the rate of the last epoch says little of one that is being found */
 	u32 wait_us = q->params.law.tuned && !zrtt_finds_rate(q) ?
-		      zrtt_wait_us(sch->qstats.backlog, q->sent.rate) : ZRTT_SOJOURN_MAX_US;
+		      zrtt_bulk_wait_us(q) : ZRTT_SOJOURN_MAX_US;
 	u32 sojourn_us = min_t(u64, age_us, wait_us);
 	u32 backlog_pkts = q->backlog_pkts - zrtt_sparse_backlog(q);
 	bool on = zrtt_has_peers(q) && zrtt_below_mq(sch);

@@ -121,6 +121,40 @@ static u32 zrtt_lane_packets(const struct zrtt_sched_data *q, enum zrtt_lane lan
 	return passage->in - passage->out;
 }
 
+/* Packets that left the lanes behind sparse, low bits, and how many are @queued there. */
+static u32 zrtt_left_behind(const struct zrtt_sched_data *q, u32 *queued)
+{
+	u32 lane, left = 0;
+
+	*queued = 0;
+	for (lane = ZRTT_LANE_SPARSE + 1; lane < ZRTT_LANES; lane++) {
+		left += q->vars.table.lanes[lane].out;
+		*queued += zrtt_lane_packets(q, lane);
+	}
+	return left;
+}
+
+/* An epoch has ended, in all of which the clock was read if it is @whole. */
+static void zrtt_note_behind(struct zrtt_sched_data *q, bool whole)
+{
+	u32 queued, left = zrtt_left_behind(q, &queued);
+
+	q->sent.behind_rate = whole ? left - q->sent.behind : 0;
+	q->sent.behind = left;
+}
+
+/* How long a packet that joins bulk now will wait: by what left the lanes behind sparse in the last
+ * epoch, as what goes before them may have most of the link. Their packets are alike.
+ */
+static u32 zrtt_bulk_wait_us(const struct zrtt_sched_data *q)
+{
+	u32 queued;
+
+	zrtt_left_behind(q, &queued);
+	return zrtt_wait_us((u64)queued * ZRTT_FULL_PACKET,
+			    (u64)q->sent.behind_rate * ZRTT_FULL_PACKET);
+}
+
 /* Is there more than one packet? */
 static bool zrtt_many_queued(struct Qdisc *sch)
 {

@@ -61,6 +61,8 @@ struct zrtt_clock {
  * @bytes: bytes dequeued before it
  * @pkts: packets dequeued before it
  * @rate: bytes dequeued in the epoch before it
+ * @behind: packets that left the lanes behind sparse before it
+ * @behind_rate: the same in the epoch before it
  * @most: most packets dequeued in an epoch, see zrtt_ctl_most_sent()
  * @idle_events: times the queue had run empty before it
  * @waits: packets waited as it began
@@ -70,6 +72,8 @@ struct zrtt_departures {
 	u64 bytes;
 	u64 pkts;
 	u64 rate;
+	u32 behind;
+	u32 behind_rate;
 	u32 most;
 	u64 idle_events;
 	bool waits;

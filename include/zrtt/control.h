@@ -74,12 +74,12 @@ static inline u32 zrtt_fill_us(u32 rate, u32 packet, u32 rtt_us)
 }
 
 /**
- * zrtt_wait_us() - how long a packet that comes now will wait
- * @backlog: bytes queued
- * @rate: bytes that left in the last epoch
+ * zrtt_wait_us() - how long a packet that joins bulk now will wait
+ * @backlog: bytes queued there
+ * @rate: bytes that left it in the last epoch
  *
  * The age of the head is what the queue was when that came: of one that gets shorter it is known a
- * queue too late. Where the link had little to do in that epoch, this is far too long; where few
+ * queue too late. Where bulk had little to send in that epoch, this is far too long; where few
  * packets left, it is not known well enough.
  * Return: 0 .. ZRTT_SOJOURN_MAX_US
  */
