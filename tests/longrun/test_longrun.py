@@ -51,7 +51,7 @@ def test_flows_are_busy_in_all_parts() -> None:
         assert part.jain > 0.99
         assert part.utilisation > 0.8
         assert part.flows > len(longrun.scenario(PARTS, MINUTES * 60).flows)
-        assert 10 < part.delay_ms < 45  # short flows come and go, too: 30 to 40
+        assert 10 < part.delay_ms < 45  # short flows come and go, too: 31 to 43
         assert part.prob > 0.01
 
 
