@@ -41,6 +41,8 @@ from lab.model.udp import Udp
 from lab.model.units import parse_rate
 
 Options = Mapping[str, Any]
+Place = tuple[str, str, str, int]
+"""Kernel, cell, qdisc and seed of a run: of two with the same, the later one counts."""
 
 
 class GridError(ValueError):
@@ -120,6 +122,11 @@ class Point:
             for name, value in self.options.items()
             if value and (name in EXTRAS or name == "sessions" and "," in value)
         )
+
+    @property
+    def place(self) -> Place:
+        """Where its result stands."""
+        return (self.scenario.kernel, self.cell, self.qdisc, self.scenario.seed)
 
     @property
     def label(self) -> str:

@@ -13,7 +13,7 @@ from statistics import fmean, median
 
 from lab.kernels.kernel import KERNELS
 from lab.model.ect1 import EcnResult
-from lab.model.grid import Sweep, Target
+from lab.model.grid import Place, Sweep, Target
 from lab.model.thin import ThinResult
 from lab.output import text_table
 from lab.results.table import Row
@@ -252,29 +252,25 @@ def _misses_of_rivals(target: Target, key: Key, groups: Groups) -> Iterator[str]
             yield f"worst jain {worst:.4f}, {rival}'s best {max(_values(rows, 'jain')):.4f}"
 
 
-Place = tuple[str, str, str, int]
-"""Kernel, cell, qdisc and seed of a run."""
-
-
 def _lacking(sweep: Sweep, target: Target, groups: Groups,
              changed: Collection[Place]) -> Iterator[str]:  # fmt: skip
     """Runs of the sweep that the table lacks, or has with other options; they count as missed
     targets."""
     present = {row.place for rows in groups.values() for row in rows}
     for point in sweep.points():
-        place = (point.scenario.kernel, point.cell, point.qdisc, point.scenario.seed)
         wanted = point.qdisc in (target.qdisc, target.to, *target.beats)
         if not wanted or not (target.covers(point.cell) or point.cell == target.to_cell):
             continue
-        if place not in present:
-            yield f"{point.label}: {'its run has other options' if place in changed else 'no run'}"
+        if point.place not in present:
+            why = "its run has other options" if point.place in changed else "no run"
+            yield f"{point.label}: {why}"
 
 
 def _changed(sweep: Sweep, rows: Iterable[Row]) -> Callable[[Row], bool]:
     """Tells rows that the file has with other options now."""
     runs = {(row.kernel, row.seed) for row in rows if row.kernel in KERNELS}
     commands = {
-        (kernel, point.cell, point.qdisc, seed): point.command
+        point.place: point.command
         for kernel, seed in runs
         for point in sweep.points(kernels=[kernel], seeds=[seed])
     }

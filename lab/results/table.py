@@ -22,6 +22,7 @@ from statistics import fmean
 
 from lab.host import files
 from lab.model.ect1 import SCALABLE, EcnClass, EcnResult
+from lab.model.grid import Place
 from lab.model.scenario import parse_cc
 from lab.model.thin import Kind, ThinResult
 from lab.results.result import jain
@@ -248,7 +249,7 @@ class Row:
         return (self.command, self.release, self.inputs)
 
     @property
-    def place(self) -> tuple[str, str, str, int]:
+    def place(self) -> Place:
         """What rows have in common of which the last counts."""
         return (self.kernel, self.cell, self.qdisc, self.seed)
 

@@ -244,9 +244,9 @@ def _pending(guests: Guests, points: Iterable[Point], table: Table) -> list[Poin
         if identity not in known:
             lacking.append(point)
             continue
-        row = replace(known[identity], sweep=point.sweep, cell=point.cell, qdisc=point.qdisc)
-        if last.get(row.place) != identity:
-            table.append(row)
+        if last.get(point.place) != identity:
+            names = {"sweep": point.sweep, "cell": point.cell, "qdisc": point.qdisc}
+            table.append(replace(known[identity], **names))
     return lacking
 
 
