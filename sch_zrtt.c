@@ -48,10 +48,11 @@ static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	u64 bytes = u64_stats_read(&sch->bstats.bytes);
 	u64 pkts = u64_stats_read(&sch->bstats.packets);
-	u32 sent = epoch - q->sent.epoch == 1 ? (u32)(pkts - q->sent.pkts) : 0;
+	bool whole = epoch - q->sent.epoch == 1;
+	u32 sent = whole ? (u32)(pkts - q->sent.pkts) : 0;
 
 	q->sent.rate = bytes - q->sent.bytes;
-	zrtt_note_behind(q, epoch - q->sent.epoch == 1);
+	zrtt_note_behind(q, whole);
 	q->vars.link_rate = zrtt_stayed_busy(sch) ? q->sent.rate : 0;
 	q->sent.most = zrtt_ctl_most_sent(q->sent.most, sent);
 	q->sent.bytes = bytes;
@@ -324,7 +325,7 @@ static struct sk_buff *zrtt_dequeue(struct Qdisc *sch)
 /* Set-up */
 
 /* What follows from the parameters beside the algorithm's own. */
-static void zrtt_derive(struct Qdisc *sch)
+static void zrtt_derive(struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
@@ -339,7 +340,7 @@ static void zrtt_derive(struct Qdisc *sch)
 	q->looks_closer = q->asks_more || q->vars.table.members;
 	zrtt_peers_tell(q);
 	zrtt_derive_link(q);
-	zrtt_derive_line(sch);
+	zrtt_derive_line(sch, extack);
 }
 
 /* Live: packets stay queued, and what was learnt is carried over. */
@@ -365,7 +366,7 @@ static int zrtt_change(struct Qdisc *sch, struct nlattr *opt,
 		zrtt_change_shaper(q, &params.shaper);
 	q->params = params;
 	zrtt_tables_take(q, &tables, what);
-	zrtt_derive(sch);
+	zrtt_derive(sch, extack);
 	/* the next departures drop what is above the limits */
 	q->trim = zrtt_exceeds(q);
 	zrtt_dequeue_clock_soon(q);
@@ -403,7 +404,7 @@ static int zrtt_init(struct Qdisc *sch, struct nlattr *opt,
 	get_random_bytes(&q->key, sizeof(q->key));
 	zrtt_hash_init(&q->key);
 	q->rnd = get_random_u32();
-	zrtt_derive(sch);
+	zrtt_derive(sch, extack);
 	return zrtt_peers_join(sch);
 }
 

@@ -129,19 +129,10 @@ static void zrtt_line_stop(struct Qdisc *sch)
 	q->hidden.line.used_q8 = 0;
 }
 
-/* A queue that is to ask, and gets no number, sees no delay. */
-static void zrtt_warn_of_askers(struct Qdisc *sch, const struct zrtt_params *params,
-				struct netlink_ext_ack *extack)
-{
-	const struct zrtt_net *net = net_generic(dev_net(qdisc_dev(sch)), zrtt_net_id);
-	const struct zrtt_sched_data *q = qdisc_priv(sch);
-
-	if (params->line.kind == ZRTT_LINE_BEHIND && !q->hidden.asker && zrtt_net_asked_by_all(net))
-		NL_SET_ERR_MSG_MOD(extack, "31 queues have bandwidth auto already: this one sees loss alone");
-}
-
-/* What is known of a line stays while the user goes on to say where it is. */
-static void zrtt_derive_line(struct Qdisc *sch)
+/* What is known of a line stays while the user goes on to say where it is. A queue that is to ask,
+ * and gets no number, sees no delay: he is told so.
+ */
+static void zrtt_derive_line(struct Qdisc *sch, struct netlink_ext_ack *extack)
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	const struct zrtt_line_params *params = &q->params.line;
@@ -161,8 +152,11 @@ static void zrtt_derive_line(struct Qdisc *sch)
 	if (!zrtt_finds_rate(q))
 		return;
 	/* there may have been no number left, and be one now */
-	if (params->kind == ZRTT_LINE_BEHIND && !hidden->asker)
+	if (params->kind == ZRTT_LINE_BEHIND && !hidden->asker) {
 		hidden->asker = zrtt_net_ask(q->net);
+		if (!hidden->asker)
+			NL_SET_ERR_MSG_MOD(extack, "31 queues have bandwidth auto already: this one sees loss alone");
+	}
 	zrtt_line_allow(&hidden->line, params, hidden->max);
 	hidden->max = params->max;
 	q->link.rate = hidden->line.rate;

@@ -195,16 +195,14 @@ static bool zrtt_is_mq_of(const struct Qdisc *root, const struct Qdisc *sch)
 /* The queues of a device share a line, and none of them sees what all send, nor does what is below
  * htb there.
  */
-static int zrtt_refuse_place(struct Qdisc *sch, const struct zrtt_params *params,
+static int zrtt_refuse_place(const struct Qdisc *sch, const struct zrtt_params *params,
 			     struct netlink_ext_ack *extack)
 {
 	const struct Qdisc *root = rtnl_dereference(qdisc_dev(sch)->qdisc);
 
 	if (params->line.kind == ZRTT_LINE_NONE || sch->parent == TC_H_ROOT ||
-	    !zrtt_is_mq(root)) {
-		zrtt_warn_of_askers(sch, params, extack);
+	    !zrtt_is_mq(root))
 		return 0;
-	}
 	NL_SET_ERR_MSG_MOD(extack, "bandwidth auto is for a queue of its own, not for those below mq");
 	return -EOPNOTSUPP;
 }

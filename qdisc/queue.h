@@ -121,23 +121,23 @@ static u32 zrtt_lane_packets(const struct zrtt_sched_data *q, enum zrtt_lane lan
 	return passage->in - passage->out;
 }
 
-/* Packets that left the lanes behind sparse, low bits, and how many are @queued there. */
-static u32 zrtt_left_behind(const struct zrtt_sched_data *q, u32 *queued)
+/* What joined the lanes behind sparse, and what left them, low bits. */
+static struct zrtt_passage zrtt_passage_behind(const struct zrtt_sched_data *q)
 {
-	u32 lane, left = 0;
+	struct zrtt_passage behind = {};
+	u32 lane;
 
-	*queued = 0;
 	for (lane = ZRTT_LANE_SPARSE + 1; lane < ZRTT_LANES; lane++) {
-		left += q->vars.table.lanes[lane].out;
-		*queued += zrtt_lane_packets(q, lane);
+		behind.in += q->vars.table.lanes[lane].in;
+		behind.out += q->vars.table.lanes[lane].out;
 	}
-	return left;
+	return behind;
 }
 
 /* An epoch has ended, in all of which the clock was read if it is @whole. */
 static void zrtt_note_behind(struct zrtt_sched_data *q, bool whole)
 {
-	u32 queued, left = zrtt_left_behind(q, &queued);
+	u32 left = zrtt_passage_behind(q).out;
 
 	q->sent.behind_rate = whole ? left - q->sent.behind : 0;
 	q->sent.behind = left;
@@ -148,10 +148,9 @@ static void zrtt_note_behind(struct zrtt_sched_data *q, bool whole)
  */
 static u32 zrtt_bulk_wait_us(const struct zrtt_sched_data *q)
 {
-	u32 queued;
+	struct zrtt_passage behind = zrtt_passage_behind(q);
 
-	zrtt_left_behind(q, &queued);
-	return zrtt_wait_us((u64)queued * ZRTT_FULL_PACKET,
+	return zrtt_wait_us((u64)(behind.in - behind.out) * ZRTT_FULL_PACKET,
 			    (u64)q->sent.behind_rate * ZRTT_FULL_PACKET);
 }
 

@@ -132,19 +132,13 @@ static void zrtt_net_put(struct zrtt_net *net)
 	net->oneway = NULL;
 }
 
-/* Are the numbers of those who ask for answers all taken? */
-static bool zrtt_net_asked_by_all(const struct zrtt_net *net)
-{
-	return !~(net->askers | 1);
-}
-
-/* A number for who asks for answers; 0 if there is none left, and so there will be none. */
+/* A number for who asks for answers; 0 if there is none left. */
 static u8 zrtt_net_ask(struct zrtt_net *net)
 {
-	u32 asker = fls(~(net->askers | 1)) - 1;
+	u32 asker = fls(~(net->askers | 1));
 
 	ASSERT_RTNL();
-	if (zrtt_net_asked_by_all(net))
+	if (!asker--)
 		return 0;
 	net->askers |= BIT(asker);
 	/* packets that answer an earlier asker of this number may still come */
