@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The steps of mode zrtt (docs/algorithm.md): how each is disabled, and which runs show its effect.
+"""The steps of mode zrtt (docs/algorithm/): how each is disabled, and which runs show its effect.
 
 Some parameter of tc takes a step away, or else an edit of the sources does.
 """
@@ -250,7 +250,7 @@ STEPS: Mapping[str, Step] = {
     "clamp": Step("hints believed", Change("hint trust"), {"liar": ("liar_share",)}),
 }
 
-# In the order of docs/algorithm.md; each rung is zrtt without all that come behind it.
+# In the order of docs/algorithm/ablation.md; each rung is zrtt without all that come behind it.
 _ADDED: Mapping[str, Change] = {
     "mean-weight": STEPS["mean-weight"].without,
     "pi2": STEPS["pi2"].without,

@@ -16,7 +16,8 @@ from lab.commands import run
 from lab.model.grid import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+DOCS = ROOT / "docs"
+DOCUMENTS = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
 # In a code block, up to the end of the line or of those that it goes on in.
 COMMAND = re.compile(r"^(?: {4})?(?:\$ |sudo )*python3 -m lab ((?:\\\n|.)*)", re.MULTILINE)
 COMMANDS = [
@@ -46,7 +47,7 @@ def test_files_are_there(command: str) -> None:
 
 
 def test_sweep_file_is_read(load: Callable[[str], Sweep]) -> None:
-    (block,) = OF_SWEEP.findall((ROOT / "docs" / "lab.md").read_text())
+    (block,) = OF_SWEEP.findall((DOCS / "lab.md").read_text())
     plan = load(textwrap.dedent(block))
     assert plan.points()
     assert plan.targets
@@ -70,10 +71,12 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in _anchors(target), link
 
 
-def test_index_names_all_documents() -> None:
-    index = ROOT / "docs" / "README.md"
-    named = {link.partition("#")[0] for link in LINK.findall(index.read_text())}
-    assert {path.name for path in index.parent.glob("*.md")} - {index.name} <= named
+@pytest.mark.parametrize(
+    ("index", "folder"), [("README.md", ""), ("algorithm.md", "algorithm/")], ids=["all", "chapters"]
+)
+def test_index_names_all_documents(index: str, folder: str) -> None:
+    named = {link.partition("#")[0] for link in LINK.findall((DOCS / index).read_text())}
+    assert {f"{folder}{path.name}" for path in (DOCS / folder).glob("*.md")} - {index} <= named
 
 
 def test_readme_is_short() -> None:
