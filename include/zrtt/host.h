@@ -142,7 +142,7 @@ struct zrtt_member {
 /* A packet of weight w counts as 1 / w of its bytes, and as one at least. */
 static inline u32 zrtt_weighed(u32 bytes, u32 weight_q8)
 {
-	u32 weighed = bytes * ZRTT_WEIGHT_ONE / weight_q8;
+	u32 weighed = (u32)div_u64((u64)bytes * ZRTT_WEIGHT_ONE, weight_q8);
 
 	return weighed ? weighed : 1;
 }

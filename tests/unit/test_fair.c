@@ -318,6 +318,8 @@ static void packet_counts_by_its_weight(void **state)
 	assert_int_equal(zrtt_weighed(1500, 3 * ZRTT_WEIGHT_ONE), 500);
 	assert_int_equal(zrtt_weighed(1500, ZRTT_WEIGHT_ONE / 4), 6000);
 	assert_int_equal(zrtt_weighed(100, 0xffff), 1);
+	/* as long as a GSO packet of a tap may say that it is */
+	assert_int_equal(zrtt_weighed(1U << 24, ZRTT_WEIGHT_ONE), 1U << 24);
 }
 
 /* What the law makes of it */
