@@ -173,6 +173,30 @@ static void unknown_average_makes_no_difference(void **state)
 	}
 }
 
+/* It does not go with the last flow that has one: those that come next are weighed by it. */
+static void average_stays_while_nobodys_rtt_is_known(void **state)
+{
+	const struct zrtt_law_params params = {};
+	struct zrtt_law law = law_of(&params, 80000, 5000, ZRTT_P_ONE / 50, 0, 0);
+	const struct zrtt_law before = law;
+
+	(void)state;
+	zrtt_law_tick(&params, &law, &(struct zrtt_sums) {}, ZRTT_P_ONE / 50, 0, 0);
+	assert_int_equal(law.log_rtt, before.log_rtt);
+	assert_int_equal(law.rtt_avg_us, before.rtt_avg_us);
+}
+
+/* With a feedback of the user's, before any flow was old enough to count. */
+static void rates_say_nothing_before_there_is_a_due_share(void **state)
+{
+	const struct zrtt_law_params params = { .feedback = 2 };
+	const struct zrtt_flow f = { .rate = 5000 };
+	const struct zrtt_law law = {};
+
+	(void)state;
+	assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
+}
+
 static void steady_factor_makes_p_b_its_mean(void **state)
 {
 	const struct zrtt_law_params params = {};
@@ -502,6 +526,8 @@ int main(void)
 		cmocka_unit_test(mrtt_is_the_square_of_the_ratio),
 		cmocka_unit_test(unknown_rtt_counts_as_the_average),
 		cmocka_unit_test(unknown_average_makes_no_difference),
+		cmocka_unit_test(average_stays_while_nobodys_rtt_is_known),
+		cmocka_unit_test(rates_say_nothing_before_there_is_a_due_share),
 		cmocka_unit_test(steady_factor_makes_p_b_its_mean),
 		cmocka_unit_test(unconfirmed_hint_is_trusted_within_a_factor_of_4),
 		cmocka_unit_test(rtt_of_quic_is_trusted_within_a_factor_of_4),

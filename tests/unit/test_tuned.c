@@ -247,6 +247,37 @@ static void a_new_flow_is_marked_by_p_b_at_most(void **state)
 	assert_near(weight_value(zrtt_weight(&params, &law, &f)), 20, 0.2);
 }
 
+/* Nor much less: without a rate it is one of the due share, not one that sends nothing. */
+static void a_new_flow_counts_as_one_of_the_due_share(void **state)
+{
+	const struct zrtt_law_params params = tuned_params();
+	const struct zrtt_law law = {
+		.log_due = zrtt_log2(DUE), .counted = 1, .log_norm = -(s32)ZRTT_Q16_ONE,
+	};
+	const struct zrtt_flow new = {}, fair = mature_flow(DUE);
+
+	(void)state;
+	assert_near(weight_value(zrtt_weight(&params, &law, &new)), 0.5, 0.001);
+	assert_int_equal(zrtt_weight(&params, &law, &new), zrtt_weight(&params, &law, &fair));
+}
+
+/* The packets since the last tick were weighed at its P_b. */
+static void mean_is_learnt_at_ticks_of_our_mode(void **state)
+{
+	struct zrtt_law_params params = tuned_params();
+	u32 tuned;
+
+	(void)state;
+	for (tuned = 0; tuned < 2; tuned++) {
+		struct zrtt_law law = { .p_q30 = SMALL_P };
+
+		params.tuned = tuned;
+		zrtt_count_weight(&law, 4 * SMALL_P, true);
+		zrtt_law_tick(&params, &law, &(struct zrtt_sums) {}, 0, 0, 0);
+		assert_int_equal(law.log_norm, tuned ? -2 * (s32)ZRTT_Q16_ONE : 0);
+	}
+}
+
 static void dropped_flows_have_no_say_in_the_mean(void **state)
 {
 	const struct zrtt_law_params params = tuned_params();
@@ -282,6 +313,11 @@ static void no_packets_leave_the_mean_alone(void **state)
 	zrtt_law_normalise(&law);
 	assert_int_equal(law.log_norm, -12345);
 	assert_int_equal(law.weighed, 0);
+	/* however many */
+	for (i = 0; i < 1000; i++)
+		zrtt_count_weight(&law, 0, true);
+	zrtt_law_normalise(&law);
+	assert_int_equal(law.log_norm, -12345);
 }
 
 static void normaliser_is_bounded_and_slow(void **state)
@@ -678,6 +714,26 @@ static void only_flows_that_count_are_penalised(void **state)
 	assert_int_equal(f.penalty_q16, 100 + OCTAVE / 16);
 }
 
+/* The last step down ends there, however large it is, and who does not count has no credit. */
+static void penalty_of_1_stays_1(void **state)
+{
+	const struct zrtt_law law = quick_law();
+	struct zrtt_flow f = mature_flow(DUE / 2);
+
+	(void)state;
+	f.hit = 0;
+	f.penalty_q16 = 1;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 0);
+	f.hit = 1;
+	f.counts = 0;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, 0);
+	f.penalty_q16 = -OCTAVE;
+	zrtt_penalise(&law, &f, 15);
+	assert_int_equal(f.penalty_q16, -OCTAVE);
+}
+
 /* Who is below its due share and no longer counts, as it is not held back, gets rid of it. */
 static void penalty_falls_to_1_though_the_flow_does_not_count(void **state)
 {
@@ -710,6 +766,8 @@ int main(void)
 		cmocka_unit_test(mean_weight_becomes_1),
 		cmocka_unit_test(the_mean_is_first_one_of_all_updates),
 		cmocka_unit_test(a_new_flow_is_marked_by_p_b_at_most),
+		cmocka_unit_test(a_new_flow_counts_as_one_of_the_due_share),
+		cmocka_unit_test(mean_is_learnt_at_ticks_of_our_mode),
 		cmocka_unit_test(dropped_flows_have_no_say_in_the_mean),
 		cmocka_unit_test(no_packets_leave_the_mean_alone),
 		cmocka_unit_test(normaliser_is_bounded_and_slow),
@@ -727,6 +785,7 @@ int main(void)
 		cmocka_unit_test(penalty_falls_below_1_only_while_the_flow_is_hit),
 		cmocka_unit_test(penalty_is_a_factor),
 		cmocka_unit_test(only_flows_that_count_are_penalised),
+		cmocka_unit_test(penalty_of_1_stays_1),
 		cmocka_unit_test(penalty_falls_to_1_though_the_flow_does_not_count),
 	};
 
