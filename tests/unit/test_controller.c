@@ -174,6 +174,20 @@ static void blue_forgets_after_a_long_idle_time(void **state)
 	}
 }
 
+/* After 52 days, what is multiplied has more than 64 bits. */
+static void blue_forgets_after_any_idle_time(void **state)
+{
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_BLUE);
+	struct zrtt_ctl ctl = {};
+
+	(void)state;
+	params.freeze_us = TC_ZRTT_FREEZE_MIN;
+	zrtt_ctl_derive(&params);
+	zrtt_ctl_set(&ctl, ZRTT_P_ONE);
+	zrtt_blue_idle(&params, &ctl, S, S + ((UINT64_MAX / params.freeze_recip + 2) << 10));
+	assert_int_equal(ctl.p_q30, 0);
+}
+
 static void only_blue_listens_to_events(void **state)
 {
 	const u32 others[] = { ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
@@ -340,17 +354,27 @@ static void target_follows_under_any_parameters(void **state)
 }
 
 /* The queue was @before_us two updates of 16 ms ago, and is @now_us: does it fall to 7.5 ms in
- * @rtt_us?
+ * @rtt_us? @at is the next one's place in the ring.
  */
-static bool falls(u32 before_us, u32 now_us, u32 packet_us, u32 rtt_us)
+static bool falls_at(u32 at, u32 before_us, u32 now_us, u32 packet_us, u32 rtt_us)
 {
-	struct zrtt_ctl ctl = { .aim_us = 7500, .at = 1 };
+	struct zrtt_ctl ctl = { .aim_us = 7500, .at = at };
 
 	/* the ring's last two are before the place of the next one */
-	ctl.recent_us[ZRTT_STANDING_TICKS - 1] = before_us;
-	ctl.recent_us[0] = (before_us + now_us) / 2;
+	ctl.recent_us[(at + 3) % ZRTT_STANDING_TICKS] = before_us;
+	ctl.recent_us[(at + 4) % ZRTT_STANDING_TICKS] = (before_us + now_us) / 2;
 	zrtt_ctl_foresee(&ctl, now_us, 16000, packet_us, rtt_us);
 	return ctl.falls;
+}
+
+static bool falls(u32 before_us, u32 now_us, u32 packet_us, u32 rtt_us)
+{
+	bool first = falls_at(0, before_us, now_us, packet_us, rtt_us);
+	u32 at;
+
+	for (at = 1; at < ZRTT_STANDING_TICKS; at++)
+		assert_int_equal(falls_at(at, before_us, now_us, packet_us, rtt_us), first);
+	return first;
 }
 
 static void queue_that_falls_is_foreseen(void **state)
@@ -370,6 +394,14 @@ static void queue_that_falls_is_foreseen(void **state)
 	/* the next update is later: the same fall is slower */
 	assert_false(falls(24000, 12000, 40, 5000));
 	assert_true(falls(24000, 12000, 40, 12100));
+}
+
+static void packet_takes_its_part_of_the_sojourn(void **state)
+{
+	(void)state;
+	assert_int_equal(zrtt_ctl_packet_us(20000, 8), 2500);
+	assert_int_equal(zrtt_ctl_packet_us(20000, 1), 20000);
+	assert_int_equal(zrtt_ctl_packet_us(20000, 0), 0);
 }
 
 /* The law in floats: what p' becomes. */
@@ -489,7 +521,7 @@ static void gains_fall_as_the_aim_grows(void **state)
 /* The mean of what young flows have, to a half at most, in 4 s of updates. */
 static void young_are_heeded_slowly(void **state)
 {
-	const u32 parts_q16[] = { 0, 1 << 10, 1 << 14, 1 << 15, 1 << 16 };
+	const u32 parts_q16[] = { 0, 1 << 10, 1 << 14, 3 << 13, 1 << 15, 1 << 16 };
 	u32 i, j;
 
 	(void)state;
@@ -632,6 +664,7 @@ static void change_of_controller_carries_the_probability_over(void **state)
 			ctl.recent_us[j] = ctl.aim_us;
 		zrtt_ctl_tick(&params, &ctl, ctl.aim_us, params.tupdate_us);
 		assert_near(P(ctl.p_q30), P(p), P(p) * 1e-3 + 1e-8);
+		assert_int_equal(!ctl.root_q30, !p);
 	}
 }
 
@@ -697,10 +730,66 @@ static void blue_ticks_at_its_own_pace(void **state)
 	(void)state;
 	params.freeze_us = 20000;
 	assert_int_equal(zrtt_ctl_period_us(&params), 20000);
+	params.freeze_us = 90000;
+	assert_int_equal(zrtt_ctl_period_us(&params), 90000);
+	params.freeze_us = 110000;
+	assert_int_equal(zrtt_ctl_period_us(&params), 100000);
 	params.freeze_us = TC_ZRTT_FREEZE_MAX;
 	assert_int_equal(zrtt_ctl_period_us(&params), 100000);
 	params.kind = ZRTT_CTL_PI2;
 	assert_int_equal(zrtt_ctl_period_us(&params), params.tupdate_us);
+}
+
+/* The first tick is on time, whatever the clock says. */
+static void late_tick_counts_for_8_periods_at_most(void **state)
+{
+	const struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	const u64 period_ns = params.tupdate_us * US;
+	u64 late_ns, most_ns = 7 * period_ns;
+
+	(void)state;
+	assert_int_equal(zrtt_ctl_late_ns(&params, 0, S), 0);
+	for (late_ns = 0; late_ns < 10 * period_ns; late_ns += 12345) {
+		u64 counts_ns = late_ns < most_ns ? late_ns : most_ns;
+
+		assert_int_equal(zrtt_ctl_late_ns(&params, S, S + late_ns), counts_ns);
+		assert_int_equal(zrtt_ctl_elapsed_us(&params, counts_ns),
+				 (period_ns + counts_ns) / US);
+	}
+}
+
+/* What the queue of @ctl is held at it has, and had before: P_b stays. */
+static void rest(const struct zrtt_ctl_params *params, struct zrtt_ctl *ctl)
+{
+	u32 i;
+
+	ctl->aim_us = params->target_us;
+	ctl->sojourn_us = params->target_us;
+	for (i = 0; i < ZRTT_STANDING_TICKS; i++)
+		ctl->recent_us[i] = params->target_us;
+}
+
+/* alpha follows it: a fast one would be a second loop. */
+static void average_of_the_others_is_over_1_6_s(void **state)
+{
+	const u32 others[] = { ZRTT_CTL_PBLUE, ZRTT_CTL_PI2 };
+	const u32 tupdates_us[] = { 4000, 16000, 50000 };
+	u32 i, j, ticks;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(others); i++)
+		for (j = 0; j < ARRAY_LEN(tupdates_us); j++) {
+			struct zrtt_ctl_params params = defaults(others[i]);
+			struct zrtt_ctl ctl = {};
+
+			params.tupdate_us = tupdates_us[j];
+			zrtt_ctl_derive(&params);
+			zrtt_ctl_set(&ctl, ZRTT_P_ONE / 2);
+			rest(&params, &ctl);
+			for (ticks = 1600000 / params.tupdate_us; ticks; ticks--)
+				zrtt_ctl_tick(&params, &ctl, params.target_us, params.tupdate_us);
+			assert_near(P(ctl.p_avg_q30), 0.5 * (1 - exp(-1)), 0.005);
+		}
 }
 
 static void average_follows_with_the_papers_weight(void **state)
@@ -817,6 +906,65 @@ static void what_a_link_that_stood_still_has_queued_is_not_late(void **state)
 	assert_int_equal(zrtt_ctl_kept(&params, still, epoch), ZRTT_LATE_KEEP_PKTS);
 }
 
+/* The link may have stood still in all parts but one, whichever. */
+static void what_is_kept_is_by_the_best_part(void **state)
+{
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	u32 i, left, want;
+
+	(void)state;
+	for (i = 0; i < ZRTT_LATE_PARTS; i++)
+		for (left = 1; left < 100; left++) {
+			u32 parts[ZRTT_LATE_PARTS] = {};
+
+			parts[i] = left;
+			want = left * 150000 >> 15;
+			assert_int_equal(zrtt_ctl_kept(&params, parts, 0),
+					 want < ZRTT_LATE_KEEP_PKTS ? ZRTT_LATE_KEEP_PKTS : want);
+			/* however fast the link is */
+			parts[i] = UINT32_MAX;
+			assert_int_equal(zrtt_ctl_kept(&params, parts, UINT32_MAX), UINT32_MAX);
+		}
+}
+
+/* Also where the time is longer than the logarithm's range. */
+static void idle_link_forgets_after_any_time(void **state)
+{
+	const u64 longest[] = { 20 * S, 4 * 3600 * S, 1ULL << 45, (1ULL << 45) + S, UINT64_MAX };
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	struct zrtt_ctl ctl = {};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(longest); i++) {
+		zrtt_ctl_set(&ctl, ZRTT_P_ONE);
+		zrtt_ctl_forget(&params, &ctl, longest[i]);
+		assert_int_equal(ctl.root_q30, 0);
+		assert_int_equal(ctl.p_q30, 0);
+	}
+}
+
+/* p' halves in 537 ms; packets that come one by one leave gaps that are none. */
+static void gaps_are_not_idle_times(void **state)
+{
+	struct zrtt_ctl_params params = defaults(ZRTT_CTL_PI2);
+	struct zrtt_ctl ctl = {};
+
+	(void)state;
+	zrtt_ctl_set_root(&ctl, ZRTT_P_ONE / 2);
+	zrtt_ctl_forget(&params, &ctl, (1 << ZRTT_IDLE_MIN_SHIFT) - 1);
+	assert_int_equal(ctl.root_q30, ZRTT_P_ONE / 2);
+	zrtt_ctl_forget(&params, &ctl, 1 << ZRTT_IDLE_MIN_SHIFT);
+	assert_near(P(ctl.root_q30), 0.5 * exp2(-8.39 / 537), 1e-4);
+	zrtt_ctl_set_root(&ctl, ZRTT_P_ONE / 2);
+	zrtt_ctl_forget(&params, &ctl, 1 << 29);
+	assert_near(P(ctl.root_q30), 0.25, 1e-6);
+	/* BLUE has a law of its own for it */
+	params.kind = ZRTT_CTL_BLUE;
+	zrtt_ctl_forget(&params, &ctl, 100 * S);
+	assert_near(P(ctl.root_q30), 0.25, 1e-6);
+}
+
 static void limit_follows_the_link_but_not_blues(void **state)
 {
 	const struct zrtt_ctl_params pi2 = { .kind = ZRTT_CTL_PI2 };
@@ -828,6 +976,8 @@ static void limit_follows_the_link_but_not_blues(void **state)
 	/* a slow or unknown link: a burst */
 	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, 0), ZRTT_LIMIT_LEAST);
 	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, 6), ZRTT_LIMIT_LEAST);
+	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, 249), ZRTT_LIMIT_LEAST);
+	assert_in_range(zrtt_ctl_limit(&pi2, 1000000, 400), 400 * 3, 400 * 5);
 	/* never more than the user said */
 	assert_int_equal(zrtt_ctl_limit(&pi2, 10, 0), 10);
 	assert_int_equal(zrtt_ctl_limit(&pi2, 1000000, UINT32_MAX), 1000000);
@@ -851,6 +1001,10 @@ static void most_sent_is_remembered_and_forgotten(void **state)
 		most = zrtt_ctl_most_sent(most, 0);
 	assert_int_equal(most, 0);
 	assert_int_equal(zrtt_ctl_most_sent(UINT32_MAX, 0) > 0, true);
+	/* 34 s leave 1 / e */
+	for (i = 0, most = UINT32_MAX; i < 34000 / 134.218; i++)
+		most = zrtt_ctl_most_sent(most, 0);
+	assert_near(most / (double)UINT32_MAX, exp(-1), 0.01);
 }
 
 int main(void)
@@ -862,6 +1016,7 @@ int main(void)
 		cmocka_unit_test(blue_is_frozen_after_a_change),
 		cmocka_unit_test(unpolled_idle_link_owes_its_decrements),
 		cmocka_unit_test(blue_forgets_after_a_long_idle_time),
+		cmocka_unit_test(blue_forgets_after_any_idle_time),
 		cmocka_unit_test(only_blue_listens_to_events),
 		cmocka_unit_test(pi2_gains_are_twice_those_of_rfc_9332),
 		cmocka_unit_test(queue_stands_that_5_updates_saw),
@@ -882,11 +1037,17 @@ int main(void)
 		cmocka_unit_test(probability_recovers_once_the_load_is_gone),
 		cmocka_unit_test(busy_queue_recovers_too),
 		cmocka_unit_test(blue_ticks_at_its_own_pace),
+		cmocka_unit_test(late_tick_counts_for_8_periods_at_most),
+		cmocka_unit_test(average_of_the_others_is_over_1_6_s),
 		cmocka_unit_test(average_follows_with_the_papers_weight),
 		cmocka_unit_test(two_packets_are_never_above_the_target),
 		cmocka_unit_test(queue_that_falls_is_foreseen),
+		cmocka_unit_test(packet_takes_its_part_of_the_sojourn),
 		cmocka_unit_test(late_is_10_targets_above_the_aim_and_behind_a_burst),
 		cmocka_unit_test(what_a_link_that_stood_still_has_queued_is_not_late),
+		cmocka_unit_test(what_is_kept_is_by_the_best_part),
+		cmocka_unit_test(idle_link_forgets_after_any_time),
+		cmocka_unit_test(gaps_are_not_idle_times),
 	};
 
 	return cmocka_run_group_tests_name("controller", tests, NULL, NULL);
