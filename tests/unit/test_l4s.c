@@ -268,6 +268,30 @@ static void flow_that_grows_is_not_held_back(void **state)
 	check_held(25000, 1514 / 3, 2, false);
 }
 
+/* Nothing is marked in the lane or on the way to it: there it counts from its due on, in bulk, too.
+ * Small packets of others that return to thin never count.
+ */
+static void flow_of_the_lane_counts_from_its_due_on(void **state)
+{
+	const struct zrtt_table t = { .due = DUE };
+	struct zrtt_flow f = flow_of(DUE, 0);
+	u32 lane;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		bool small = lane == ZRTT_LANE_SELDOM || lane == ZRTT_LANE_THIN;
+
+		f.lane = (u8)lane & 7;
+		f.seq = 1;
+		f.l4s = 1;
+		assert_int_equal(zrtt_flow_counts_from(&t, &f) > DUE, small);
+		assert_true(zrtt_flow_counts_from(&t, &f) >= DUE);
+		f.l4s = 0;
+		small = small || lane == ZRTT_LANE_RETURNING;
+		assert_int_equal(zrtt_flow_counts_from(&t, &f) > UINT32_MAX, small);
+	}
+}
+
 /* The penalty's step, Q16, of a flow that has twice its due and may have any gain. */
 static s32 penalty_step(u32 due, u32 rtt_us)
 {
@@ -291,6 +315,38 @@ static void integral_is_no_faster_than_its_flow(void **state)
 	assert_near(penalty_step(83886, 160000), ZRTT_Q16_ONE * 4 / 82.6, 2);
 	assert_int_equal(penalty_step(2, 1), ZRTT_PENALTY_GAIN_MAX);
 	assert_int_equal(penalty_step(1 << 30, 4000000), 0);
+}
+
+/* The same of a flow that does not count, which has @rate and a penalty already. */
+static s32 uncounted_step(u32 rate, bool l4s, bool hit, u8 age)
+{
+	struct zrtt_law law = law_of_due(DUE);
+	struct zrtt_flow f = flow_of(rate, 0);
+
+	law.l4s_gain_q16 = ZRTT_PENALTY_GAIN_MAX;
+	law.gain_q16 = ZRTT_PENALTY_GAIN_MAX;
+	f.l4s = l4s;
+	f.hit = hit;
+	f.age = age;
+	f.penalty_q16 = ZRTT_Q16_ONE;
+	zrtt_penalise(&law, &f, 1);
+	return f.penalty_q16 - (s32)ZRTT_Q16_ONE;
+}
+
+/* Who is not scalable is held below its due by few marks, and would not count. */
+static void any_mark_in_the_lane_is_enough_for_the_penalty(void **state)
+{
+	const s32 step = ZRTT_PENALTY_GAIN_MAX;
+
+	(void)state;
+	assert_int_equal(uncounted_step(2 * DUE, true, true, ZRTT_MATURE_EPOCHS), step);
+	assert_int_equal(uncounted_step(DUE / 2, true, true, ZRTT_MATURE_EPOCHS), -step);
+	assert_int_equal(uncounted_step(2 * DUE, true, true, ZRTT_MATURE_EPOCHS - 1), 0);
+	assert_int_equal(uncounted_step(2 * DUE, true, false, ZRTT_MATURE_EPOCHS), 0);
+	assert_int_equal(uncounted_step(DUE / 2, true, false, ZRTT_MATURE_EPOCHS), 0);
+	/* in bulk such a flow only gets rid of it */
+	assert_int_equal(uncounted_step(2 * DUE, false, true, ZRTT_MATURE_EPOCHS), 0);
+	assert_int_equal(uncounted_step(DUE / 2, false, false, ZRTT_MATURE_EPOCHS), -step);
 }
 
 /* Where the lane is alone there is no P_b: its marks say how fast penalties of hosts move, and not
@@ -626,7 +682,9 @@ int main(void)
 		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
 		cmocka_unit_test(drops_where_all_is_marked),
 		cmocka_unit_test(flow_that_grows_is_not_held_back),
+		cmocka_unit_test(flow_of_the_lane_counts_from_its_due_on),
 		cmocka_unit_test(integral_is_no_faster_than_its_flow),
+		cmocka_unit_test(any_mark_in_the_lane_is_enough_for_the_penalty),
 		cmocka_unit_test(hosts_of_the_lane_alone_learn_from_its_marks),
 		cmocka_unit_test(ce_follows_the_last_ect),
 		cmocka_unit_test(bulk_has_a_tenth_and_sparse_half),
