@@ -154,12 +154,18 @@ static void hosts_are_looked_up_once_per_update(void **state)
 	t.update_epochs = 4;
 	meet(&hosts, zrtt_own_member(&t, zrtt_flow_add(&t, FLOW(1), START, 0)), FLOW(1), HOST(1), 0);
 	assert_true(zrtt_member_known(&t, zrtt_flow_find(&t, FLOW(1))));
+	assert_false(zrtt_member_known(&t, zrtt_flow_add(&t, FLOW(2), START, 0)));
+	assert_false(zrtt_member_known(&t, NULL));
 	/* its first update is soon */
 	assert_int_equal(looks(&t, START, 1, false), 0);
 	assert_int_equal(looks(&t, START + 1, 1, false), 1);
 	assert_int_equal(looks(&t, START + 2, 40, false), 10);
 	/* what is spoofed in its name does not update it */
 	assert_int_equal(looks(&t, START + 42, 40, true), 10);
+	/* between updates it could not join the groups of others */
+	zrtt_flow_update(&t, zrtt_flow_find(&t, FLOW(1)), START + 90);
+	assert_int_equal(looks(&t, START + 91, 3, false), 0);
+	assert_int_equal(looks(&t, START + 94, 1, false), 1);
 	free(t.slots);
 	free(t.members);
 	free_hosts(&hosts);
@@ -751,6 +757,41 @@ static void flow_below_its_share_counts_if_others_have_no_more_than_twice_as_muc
 	}
 }
 
+/* The rate from which on a flow of a host counts that is not hit; @others is the mean of those that do. */
+static u32 counts_from(u32 due, u8 lane, bool tcp, u32 others)
+{
+	struct zrtt_flow f = { .lane = lane, .seq = tcp };
+	struct zrtt_group g = { .counted = !!others, .sum_log_rate = zrtt_log2(others) };
+	struct zrtt_member m = { .due = due };
+	const struct zrtt_table t = { .slots = &f, .members = &m, .groups = &g };
+
+	return (u32)zrtt_flow_counts_from(&t, &f);
+}
+
+static void flow_counts_from_a_quarter_of_its_share_to_all_of_it(void **state)
+{
+	const u32 large = ZRTT_LARGE_DUE, small = large - 1, dues[] = { small, large };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(dues); i++) {
+		u32 due = dues[i];
+
+		assert_int_equal(counts_from(due, ZRTT_LANE_BULK, true, 4 * due), due / 4);
+		assert_int_equal(counts_from(due, ZRTT_LANE_BULK, false, 0), due);
+		assert_int_equal(counts_from(due, ZRTT_LANE_SPARSE, false, 0), due);
+	}
+	/* before bulk TCP has to have half of what the others have, where shares are large */
+	assert_int_equal(counts_from(small, ZRTT_LANE_SPARSE, true, 0), small);
+	assert_int_equal(counts_from(small, ZRTT_LANE_SPARSE, true, 4 * small), small);
+	assert_int_equal(counts_from(large, ZRTT_LANE_SPARSE, true, 0), large / 4);
+	assert_int_equal(counts_from(large, ZRTT_LANE_SPARSE, true, large / 16 * 7), large / 4);
+	assert_near(counts_from(large, ZRTT_LANE_SPARSE, true, large / 8 * 5), large / 16 * 5,
+		    large / 1000);
+	assert_near(counts_from(large, ZRTT_LANE_SPARSE, true, large), large / 2, large / 1000);
+	assert_near(counts_from(large, ZRTT_LANE_SPARSE, true, 4 * large), 2 * large, large / 500);
+}
+
 static void dropped_bytes_are_not_a_hosts(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
@@ -798,6 +839,7 @@ int main(void)
 		cmocka_unit_test(fast_host_is_known_to_be_fast),
 		cmocka_unit_test(one_host_of_many_flows_does_not_lengthen_the_queue),
 		cmocka_unit_test(flow_below_its_share_counts_if_others_have_no_more_than_twice_as_much),
+		cmocka_unit_test(flow_counts_from_a_quarter_of_its_share_to_all_of_it),
 		cmocka_unit_test(dropped_bytes_are_not_a_hosts),
 	};
 

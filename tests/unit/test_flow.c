@@ -269,6 +269,57 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	free(t.slots);
 }
 
+/* What was being timed may be answered by another packet by now, and marks be of another path. */
+static void silence_ends_what_was_going_on(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+
+	(void)state;
+	zrtt_flow_update(&t, f, START);
+	f->l4s = 1;
+	f->marks = 0x13;
+	f->strikes = 3;
+	f->looks = 2;
+	f->syn = ZRTT_SYN_LEFT;
+	zrtt_flow_update(&t, f, START + ZRTT_LIVE_EPOCHS);
+	assert_int_equal(f->marks, 0x13);
+	assert_int_equal(f->strikes, 3);
+	assert_int_equal(f->looks, 2);
+	assert_int_equal(f->syn, ZRTT_SYN_LEFT);
+	zrtt_flow_update(&t, f, START + 2 * ZRTT_LIVE_EPOCHS + 1);
+	assert_int_equal(f->marks, 0);
+	assert_int_equal(f->strikes, 0);
+	assert_int_equal(f->looks, 0);
+	assert_int_equal(f->syn, ZRTT_SYN_NONE);
+	free(t.slots);
+}
+
+/* Between two updates, an RTT that becomes known is all that changes. */
+static void rtt_that_becomes_known_is_no_update_of_the_rate(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0);
+	u32 i;
+
+	(void)state;
+	f->bytes = 6000;
+	zrtt_flow_update(&t, f, START + 2);
+	f->bytes = 1000;
+	for (i = 0; i < 10; i++) {
+		zrtt_flow_saw(f, 30000 + i, START + 2);
+		zrtt_flow_update(&t, f, START + 2);
+	}
+	assert_int_equal(f->rtt_us, 30009);
+	assert_int_equal(t.sum_rtt_us, 30009);
+	assert_int_equal(f->bytes, 1000);
+	assert_int_equal(f->rate, 3000);
+	assert_int_equal(f->age, 2);
+	assert_int_equal(f->updates, 1);
+	check_table(&t);
+	free(t.slots);
+}
+
 /* One random thing that may happen to the table at @epoch. */
 static void random_operation(struct zrtt_table *t, u64 *seed, u32 epoch)
 {
@@ -855,6 +906,22 @@ static void rtts_that_were_seen_fade(void **state)
 	}
 }
 
+/* An update says so. */
+static void rtt_of_a_flow_fades_as_it_goes_on(void **state)
+{
+	const u32 late = START + (160 << ZRTT_PASSIVE_SHIFT);
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, late, 0);
+
+	(void)state;
+	t.rtt_avg_us = 100000;
+	zrtt_flow_saw(f, 40000, START);
+	zrtt_flow_update(&t, f, late + 1);
+	assert_near(f->rtt_us, 70000, 1000);
+	assert_int_equal(t.sum_rtt_us, f->rtt_us);
+	free(t.slots);
+}
+
 /* A hint is up to date, and needs no RTT_avg. */
 static void hinted_rtts_do_not_fade(void **state)
 {
@@ -1276,6 +1343,8 @@ int main(void)
 		cmocka_unit_test(lookup_stays_in_its_set),
 		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
+		cmocka_unit_test(silence_ends_what_was_going_on),
+		cmocka_unit_test(rtt_that_becomes_known_is_no_update_of_the_rate),
 		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
 		cmocka_unit_test(updates_of_many_flows_are_rarer),
 		cmocka_unit_test(rate_tables_follow_from_their_first_entries),
@@ -1294,6 +1363,7 @@ int main(void)
 		cmocka_unit_test(hit_counts_for_up_to_17_s_and_34_where_shares_are_large),
 		cmocka_unit_test(rtts_age),
 		cmocka_unit_test(rtts_that_were_seen_fade),
+		cmocka_unit_test(rtt_of_a_flow_fades_as_it_goes_on),
 		cmocka_unit_test(hinted_rtts_do_not_fade),
 		cmocka_unit_test(hint_is_smoothed_with_the_papers_weight),
 		cmocka_unit_test(hint_is_bounded_by_what_was_seen),
