@@ -116,6 +116,8 @@ static void new_flow_inherits_nothing(void **state)
 	memset(&f, 0xff, sizeof(f));
 	zrtt_flow_begin(&f, 42, START, 1);
 	zrtt_flow_begin(&clean, 42, START, 1);
+	assert_int_equal(f.seq, 0);
+	assert_int_equal(f.seq_known, 0);
 	/* guarded by what is set: live, hinted_q8, passive_us, syn */
 	f.older = 0;
 	f.newer = 0;
@@ -125,6 +127,25 @@ static void new_flow_inherits_nothing(void **state)
 	f.syn_seq = 0;
 	f.syn_ack = 0;
 	assert_memory_equal(&f, &clean, sizeof(f));
+	clean = (struct zrtt_flow) {
+		.tag = 42, .epoch = START, .weight = ZRTT_WEIGHT_ONE_PACKED,
+		.threshold_q30 = clean.threshold_q30,
+	};
+	assert_memory_equal(&f, &clean, sizeof(f));
+}
+
+/* Marks of flows that begin together are not together: credit of 0.5 to 1.5 is the first one's. */
+static void first_mark_is_drawn(void **state)
+{
+	const u32 drawn[] = { 0, 1U << 30, 1U << 31, UINT32_MAX };
+	struct zrtt_flow f;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(drawn); i++) {
+		zrtt_flow_begin(&f, 42, START, drawn[i]);
+		assert_near(f.threshold_q30 / (double)ZRTT_P_ONE, 0.5 + drawn[i] / 0x1p32, 1e-6);
+	}
 }
 
 /* Flows of one packet, all of which would be in the first slot. */
@@ -292,6 +313,10 @@ static void silence_ends_what_was_going_on(void **state)
 	assert_int_equal(f->strikes, 0);
 	assert_int_equal(f->looks, 0);
 	assert_int_equal(f->syn, ZRTT_SYN_NONE);
+	/* it is TCP as before */
+	f->seq = 5;
+	zrtt_flow_update(&t, f, START + 4 * ZRTT_LIVE_EPOCHS);
+	assert_true(zrtt_flow_is_tcp(f));
 	free(t.slots);
 }
 
@@ -1336,6 +1361,7 @@ int main(void)
 		cmocka_unit_test(epochs_last_what_the_comments_say),
 		cmocka_unit_test(new_flow_is_found_again),
 		cmocka_unit_test(new_flow_inherits_nothing),
+		cmocka_unit_test(first_mark_is_drawn),
 		cmocka_unit_test(new_flows_take_unused_slots_first),
 		cmocka_unit_test(new_flow_takes_the_slot_of_one_that_is_not_live),
 		cmocka_unit_test(full_set_gives_up_the_flow_seen_longest_ago),

@@ -263,9 +263,49 @@ static void flow_that_grows_is_not_held_back(void **state)
 	check_held(25000, DUE, 86, true);
 	check_held(1000, DUE, 86, true);
 	check_held(1000, DUE, 82, false);
+	check_held(20000, DUE, 86, true);
+	check_held(20000, DUE, 82, false);
+	check_held(40000, DUE, 54, true);
+	check_held(40000, DUE, 50, false);
 	/* one of 4 packets, of a packet in 3 epochs */
 	check_held(25000, 1514 / 3, 3, true);
 	check_held(25000, 1514 / 3, 2, false);
+}
+
+/* Marks come in each RTT: one that is a second old says nothing, whatever the due share is. */
+static void mark_in_the_lane_is_forgotten_within_a_second(void **state)
+{
+	u32 tag, dues[] = { DUE, 2 * ZRTT_LARGE_DUE }, i, epochs;
+	struct zrtt_table t;
+	struct zrtt_flow *f;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(dues); i++)
+		for (tag = 1; tag <= 8; tag++) {
+			zrtt_table_init(&t, calloc(FLOWS, sizeof(*f)), FLOWS);
+			t.due = dues[i];
+			f = zrtt_flow_get(&t, tag, START, 0);
+			f->l4s = 1;
+			zrtt_flow_was_hit(f);
+			for (epochs = 0; f->hit; epochs++)
+				zrtt_flow_update(&t, f, START + epochs + 1);
+			assert_int_equal(epochs, 8 - (START + tag) % 8);
+			free(t.slots);
+		}
+}
+
+/* What says how many marks it had has the place of what a lost ACK says of others. */
+static void marked_ack_is_a_mark(void **state)
+{
+	struct zrtt_flow f = flow_of(DUE, 10000);
+	u32 i;
+
+	(void)state;
+	f.seq = 1;
+	for (i = 1; i < 20; i++) {
+		zrtt_flow_packet_hit(&f, 66);
+		assert_int_equal(f.marks, i);
+	}
 }
 
 /* Nothing is marked in the lane or on the way to it: there it counts from its due on, in bulk, too.
@@ -682,6 +722,8 @@ int main(void)
 		cmocka_unit_test(weight_is_the_root_of_bulk_weight),
 		cmocka_unit_test(drops_where_all_is_marked),
 		cmocka_unit_test(flow_that_grows_is_not_held_back),
+		cmocka_unit_test(mark_in_the_lane_is_forgotten_within_a_second),
+		cmocka_unit_test(marked_ack_is_a_mark),
 		cmocka_unit_test(flow_of_the_lane_counts_from_its_due_on),
 		cmocka_unit_test(integral_is_no_faster_than_its_flow),
 		cmocka_unit_test(any_mark_in_the_lane_is_enough_for_the_penalty),

@@ -358,6 +358,21 @@ static void prto_equalises_padhyes_throughput(void **state)
 	}
 }
 
+/* Where P_b is less than what P_i is looked for from. */
+static void prto_is_blue_where_hardly_anything_is_marked(void **state)
+{
+	const struct zrtt_law_params params = { .padhye = true };
+	const struct zrtt_flow f = { .rtt_us = 10000, .rate = 1 };
+	u32 p_b;
+
+	(void)state;
+	for (p_b = 0; p_b < ZRTT_P_ONE >> 24; p_b++) {
+		struct zrtt_law law = law_of(&params, 100000, 5000, p_b, p_b, 0);
+
+		assert_int_equal(zrtt_weight(&params, &law, &f), ZRTT_WEIGHT_ONE_PACKED);
+	}
+}
+
 static void feedback_counts_beside_padhye_too(void **state)
 {
 	const struct zrtt_law_params params = { .padhye = true, .feedback = 2 };
@@ -534,6 +549,7 @@ int main(void)
 		cmocka_unit_test(padhye_time_is_the_equation),
 		cmocka_unit_test(padhye_time_grows_with_the_probability),
 		cmocka_unit_test(prto_equalises_padhyes_throughput),
+		cmocka_unit_test(prto_is_blue_where_hardly_anything_is_marked),
 		cmocka_unit_test(feedback_counts_beside_padhye_too),
 		cmocka_unit_test(marks_come_with_their_probability),
 		cmocka_unit_test(ends_of_the_range_are_certain),
