@@ -308,7 +308,7 @@ static inline u32 zrtt_weight_at(const struct zrtt_law_params *params,
 		if (zrtt_is_doubtful(params, f))
 			log_weight = zrtt_clamp_log(log_weight, ZRTT_TRUST_LOG_MAX);
 	}
-	if (params->feedback && f->rate && law->log_due && (law->counted || !params->tuned))
+	if (f->rate && law->log_due && (law->counted || !params->tuned))
 		log_weight += (s32)params->feedback *
 			      (log_rate - law->log_due);
 	if (params->tuned)

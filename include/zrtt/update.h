@@ -35,7 +35,6 @@ static inline u64 zrtt_flow_counts_in_host(const struct zrtt_table *t, const str
 					   u32 due)
 {
 	const struct zrtt_member *m = zrtt_flow_member(t, f);
-	s32 log_mean;
 	u32 half;
 
 	if (!zrtt_flow_is_tcp(f))
@@ -44,8 +43,8 @@ static inline u64 zrtt_flow_counts_in_host(const struct zrtt_table *t, const str
 		return due / 4;
 	if (due < ZRTT_LARGE_DUE)
 		return due;
-	log_mean = zrtt_group_log_mean(&t->groups[m->slots[m->end]]);
-	half = log_mean ? zrtt_exp2(log_mean - (17 << ZRTT_Q16)) : 0;
+	/* 0 where none of them counts */
+	half = zrtt_exp2(zrtt_group_log_mean(&t->groups[m->slots[m->end]]) - (17 << ZRTT_Q16));
 	return half > due / 4 ? half : due / 4;
 }
 
