@@ -55,6 +55,7 @@ static inline void sum_up(const struct zrtt_table *t, struct zrtt_table *want)
 		}
 		assert_true(zrtt_flow_mature(f) && f->rate);
 		want->counted++;
+		want->sum_rate += f->rate;
 		want->sum_log_rate += zrtt_log2(f->rate);
 	}
 }
@@ -70,6 +71,7 @@ static inline void check_sums(const struct zrtt_table *t)
 	assert_int_equal(t->live, want.live);
 	assert_memory_equal(t->by_source, want.by_source, sizeof(want.by_source));
 	assert_int_equal(t->counted, want.counted);
+	assert_int_equal(t->sum_rate, want.sum_rate);
 	assert_int_equal(t->sum_log_rate, want.sum_log_rate);
 	assert_int_equal(t->sum_rtt_us, want.sum_rtt_us);
 	assert_int_equal(t->other_rate, want.other_rate);

@@ -171,6 +171,81 @@ static void hosts_are_looked_up_once_per_update(void **state)
 	free_hosts(&hosts);
 }
 
+/* A host's flow that is moved to another table is in its group all the time, once. */
+static void flow_is_of_its_host_while_it_is_moved(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_table t, from;
+	struct zrtt_group *g;
+	struct zrtt_flow *f;
+
+	(void)state;
+	zrtt_table_init(&t, calloc(SLOTS, sizeof(*f)), SLOTS);
+	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
+	t.groups = hosts.groups;
+	f = zrtt_flow_get(&t, FLOW(1), START, 0);
+	meet(&hosts, zrtt_own_member(&t, f), FLOW(1), HOST(1), 0);
+	g = group_of(&hosts, zrtt_own_member(&t, f), 0);
+	f->age = ZRTT_MATURE_EPOCHS;
+	f->updates = ZRTT_MATURE_EPOCHS;
+	f->bytes = 100000;
+	f->hit = 1;
+	zrtt_flow_update(&t, f, START + 1);
+	assert_int_equal(g->live, 1);
+	assert_int_equal(g->counted, 1);
+	assert_int_equal(g->sum_log_rate, zrtt_log2(f->rate));
+
+	zrtt_table_resize(&t, &from, calloc(SLOTS, sizeof(*f)), SLOTS);
+	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
+	assert_ptr_equal(zrtt_flow_member(&t, f), zrtt_own_member(&from, f));
+	/* it falls silent, and is back */
+	zrtt_table_expire(&t, START + 2 + ZRTT_LIVE_EPOCHS, 1);
+	assert_int_equal(g->live + g->counted + g->sum_log_rate, 0);
+	f = zrtt_flow_get(&t, FLOW(1), START + 2 + ZRTT_LIVE_EPOCHS, 0);
+	assert_int_equal(zrtt_own_member(&t, f)->tag, FLOW(1));
+	zrtt_flow_update(&t, f, START + 2 + ZRTT_LIVE_EPOCHS);
+	assert_int_equal(g->live, 1);
+	/* it began anew, and does not count for now */
+	f->bytes = 100000;
+	zrtt_flow_update(&t, f, START + 3 + ZRTT_LIVE_EPOCHS);
+	assert_true(f->rate);
+	assert_int_equal(g->live, 1);
+	assert_int_equal(g->counted, 0);
+	assert_int_equal(g->sum_log_rate, 0);
+	zrtt_flow_retire(&t, f);
+	assert_int_equal(g->live, 0);
+	free(from.slots);
+	free(from.members);
+	free(t.slots);
+	free(t.members);
+	free_hosts(&hosts);
+}
+
+/* Where the table before had no members, what a slot's member was before says nothing of it. */
+static void flow_from_a_table_without_members_is_of_no_host(void **state)
+{
+	struct zrtt_hosts hosts = new_hosts();
+	struct zrtt_table t, from;
+	struct zrtt_flow *f;
+
+	(void)state;
+	zrtt_table_init(&t, calloc(SLOTS, sizeof(*f)), SLOTS);
+	zrtt_flow_update(&t, zrtt_flow_get(&t, FLOW(1), START, 0), START);
+	zrtt_table_resize(&t, &from, calloc(SLOTS, sizeof(*f)), SLOTS);
+	t.members = malloc(SLOTS * sizeof(struct zrtt_member));
+	memset(t.members, 0xff, SLOTS * sizeof(struct zrtt_member));
+	t.groups = hosts.groups;
+	f = zrtt_flow_get(&t, FLOW(1), START + 1, 0);
+	assert_int_equal(t.live, 0);
+	assert_int_equal(zrtt_own_member(&t, f)->tag, 0);
+	assert_false(zrtt_member_known(&t, f));
+	assert_false(zrtt_own_member(&t, f)->joined);
+	free(from.slots);
+	free(t.slots);
+	free(t.members);
+	free_hosts(&hosts);
+}
+
 static void slot_of_another_flow_leaves_nothing_behind(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
@@ -814,6 +889,8 @@ int main(void)
 		cmocka_unit_test(flow_leaves_the_host_that_it_had),
 		cmocka_unit_test(flow_leaves_the_host_at_either_end),
 		cmocka_unit_test(hosts_are_looked_up_once_per_update),
+		cmocka_unit_test(flow_is_of_its_host_while_it_is_moved),
+		cmocka_unit_test(flow_from_a_table_without_members_is_of_no_host),
 		cmocka_unit_test(slot_of_another_flow_leaves_nothing_behind),
 		cmocka_unit_test(host_whose_slot_was_taken_is_not_missed),
 		cmocka_unit_test(host_that_loses_its_slot_within_2s_is_counted),

@@ -220,6 +220,131 @@ static void silent_flow_is_no_eviction(void **state)
 	free(t.slots);
 }
 
+/* Whichever it is; one seen within 2 s counts. */
+static void any_slot_of_a_set_may_be_given_up(void **state)
+{
+	u32 i, oldest;
+
+	(void)state;
+	for (oldest = 1; oldest <= ZRTT_WAYS; oldest++) {
+		struct zrtt_table t = new_table(FLOWS);
+
+		for (i = 1; i <= ZRTT_WAYS; i++)
+			live_flow(&t, tag_in_set(3, i));
+		for (i = 1; i <= ZRTT_WAYS; i++)
+			if (i != oldest)
+				zrtt_flow_update(&t, zrtt_flow_find(&t, tag_in_set(3, i)),
+						 START + 1);
+		zrtt_flow_get(&t, tag_in_set(3, ZRTT_WAYS + 1), START + ZRTT_LIVE_EPOCHS, 0);
+		assert_null(zrtt_flow_find(&t, tag_in_set(3, oldest)));
+		assert_int_equal(t.evicted, 1);
+		free(t.slots);
+	}
+}
+
+/* A packet of @f joins bulk. */
+static void queue_packet(struct zrtt_table *t, struct zrtt_flow *f)
+{
+	f->lane = ZRTT_LANE_BULK;
+	f->last = ++t->lanes[ZRTT_LANE_BULK].in & ZRTT_LAST_MASK;
+}
+
+/* As many packets have passed all lanes, and 20 of each are queued. */
+static void pass_lanes(struct zrtt_table *t, u32 in)
+{
+	u32 i;
+
+	for (i = 0; i < ZRTT_LANES; i++)
+		t->lanes[i] = (struct zrtt_passage) { .in = in, .out = in - 20, .lost = in - 20 };
+}
+
+/* Whatever the numbers are, of which a flow has few bits. */
+static void flow_is_queued_until_its_last_packet_left(void **state)
+{
+	const u32 passed[] = { 20, 0x4005, 0x8005, 0x10005, UINT32_MAX - 3 };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(passed); i++) {
+		struct zrtt_table t = new_table(FLOWS);
+		struct zrtt_passage *bulk = &t.lanes[ZRTT_LANE_BULK];
+		struct zrtt_flow *f;
+
+		pass_lanes(&t, passed[i]);
+		f = zrtt_flow_get(&t, 7, START, 0);
+		assert_false(zrtt_flow_queued(&t, f));
+		/* nobody lost the slot, and nothing is held against who has it */
+		assert_false(t.lost);
+		assert_false(f->last & ZRTT_LAST_BULK);
+		queue_packet(&t, f);
+		bulk->out += 20;
+		assert_true(zrtt_flow_queued(&t, f));
+		bulk->out++;
+		assert_false(zrtt_flow_queued(&t, f));
+		/* half of the numbers later */
+		bulk->in += 0x4001;
+		bulk->out = bulk->in - 20;
+		assert_false(zrtt_flow_queued(&t, f));
+		free(t.slots);
+	}
+}
+
+/* Nor does a loss come back as the numbers wrap. */
+static void lost_is_what_has_not_left(void **state)
+{
+	u32 lane, i;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		struct zrtt_table t = new_table(FLOWS);
+		struct zrtt_passage *passage = &t.lanes[lane];
+
+		pass_lanes(&t, 100);
+		zrtt_lane_lose(&t, lane);
+		zrtt_table_tick(&t, START);
+		passage->out = passage->in - 1;
+		assert_true(t.lost && zrtt_table_lost(&t));
+		for (i = 0; i < 8; i++) {
+			passage->out = passage->in;
+			zrtt_table_tick(&t, START);
+			assert_false(zrtt_table_lost(&t));
+			passage->in += 1U << 30;
+		}
+		free(t.slots);
+	}
+}
+
+/* A flow that comes back must not overtake its packets: rather one that has none loses its slot. */
+static void flow_without_packets_loses_its_slot_first(void **state)
+{
+	u32 i, idle;
+
+	(void)state;
+	for (idle = 1; idle <= ZRTT_WAYS; idle++) {
+		struct zrtt_table t = new_table(ZRTT_WAYS);
+		struct zrtt_flow *f;
+
+		for (i = 1; i <= ZRTT_WAYS; i++) {
+			f = zrtt_flow_get(&t, i, START, 0);
+			if (i != idle)
+				queue_packet(&t, f);
+		}
+		f = zrtt_flow_get(&t, 2 * ZRTT_WAYS + idle + 3, START, 0);
+		assert_null(zrtt_flow_find(&t, idle));
+		assert_false(t.lost);
+		/* all have some: then one is lost until these have left */
+		queue_packet(&t, f);
+		f = zrtt_flow_get(&t, 100, START, 0);
+		assert_true(t.lost);
+		assert_true(f->last & ZRTT_LAST_BULK);
+		t.lanes[ZRTT_LANE_BULK].out = t.lanes[ZRTT_LANE_BULK].in;
+		f = zrtt_flow_get(&t, 101, START, 0);
+		assert_false(t.lost);
+		assert_false(f->last & ZRTT_LAST_BULK);
+		free(t.slots);
+	}
+}
+
 /* All other sets are poisoned: ASan reports a lookup that touches one. */
 static void lookup_stays_in_its_set(void **state)
 {
@@ -1327,6 +1452,82 @@ static void flows_expire_while_they_are_moved(void **state)
 	free(t.slots);
 }
 
+/* Those of which no slot is left are lost, but for who would have expired. */
+static void silent_flow_is_no_eviction_in_a_smaller_table(void **state)
+{
+	u32 i, late;
+
+	(void)state;
+	for (late = 0; late < 2; late++) {
+		struct zrtt_table t = new_table(2 * ZRTT_WAYS), from;
+
+		for (i = 1; i <= 2 * ZRTT_WAYS; i++)
+			live_flow(&t, i);
+		begin_resize(&t, &from, ZRTT_WAYS);
+		end_resize(&t, START + ZRTT_LIVE_EPOCHS + late);
+		assert_int_equal(t.live, ZRTT_WAYS);
+		assert_int_equal(t.evicted, late ? 0 : ZRTT_WAYS);
+		free(t.slots);
+	}
+}
+
+/* What is queued at a change of size may be of any flow. */
+static void all_may_be_lost_in_another_table(void **state)
+{
+	struct zrtt_table t = new_table(FLOWS), from;
+	u32 lane, i;
+
+	(void)state;
+	for (lane = 0; lane < ZRTT_LANES; lane++) {
+		pass_lanes(&t, 20);
+		for (i = 0; i < ZRTT_LANES; i++)
+			t.lanes[i].out = i == lane ? 19 : 20;
+		begin_resize(&t, &from, FLOWS);
+		assert_true(t.lost && zrtt_table_lost(&t));
+		end_resize(&t, START);
+	}
+	free(t.slots);
+}
+
+/* A flow that was seen at @epoch is moved to where new ones of START have packets queued. Return:
+ * whether one of them lost its slot for that.
+ */
+static bool move_takes_a_slot(u32 epoch, bool live, bool fetched)
+{
+	struct zrtt_table t = new_table(ZRTT_WAYS), from;
+	struct zrtt_flow *f = zrtt_flow_get(&t, 1, epoch, 0);
+	bool taken;
+	u32 i;
+
+	if (live)
+		zrtt_flow_update(&t, f, epoch);
+	begin_resize(&t, &from, ZRTT_WAYS);
+	t.lost = zrtt_table_lost(&t);
+	for (i = 1; i <= ZRTT_WAYS; i++)
+		queue_packet(&t, zrtt_flow_get(&t, 2 * ZRTT_WAYS + i, START, 0));
+	assert_false(t.lost);
+	if (fetched)
+		zrtt_flow_get(&t, 1, epoch, 0);
+	end_resize(&t, START + 6);
+	taken = zrtt_flow_find(&t, 1);
+	assert_int_equal(t.lost, taken);
+	assert_int_equal(zrtt_table_lost(&t), taken);
+	free(t.slots);
+	return taken;
+}
+
+static void moved_flow_takes_the_slot_of_one_seen_before(void **state)
+{
+	(void)state;
+	assert_true(move_takes_a_slot(START + 5, false, false));
+	assert_false(move_takes_a_slot(START, false, false));
+	assert_false(move_takes_a_slot(START - 5, false, false));
+	/* one that is live takes any, and one whose packet came */
+	assert_true(move_takes_a_slot(START - 5, true, false));
+	assert_true(move_takes_a_slot(START - 5, false, true));
+	assert_true(move_takes_a_slot(START - 5, true, true));
+}
+
 /* All other sets are poisoned, of both tables. */
 static void lookup_stays_in_two_sets_while_flows_are_moved(void **state)
 {
@@ -1366,6 +1567,10 @@ int main(void)
 		cmocka_unit_test(new_flow_takes_the_slot_of_one_that_is_not_live),
 		cmocka_unit_test(full_set_gives_up_the_flow_seen_longest_ago),
 		cmocka_unit_test(silent_flow_is_no_eviction),
+		cmocka_unit_test(any_slot_of_a_set_may_be_given_up),
+		cmocka_unit_test(flow_is_queued_until_its_last_packet_left),
+		cmocka_unit_test(lost_is_what_has_not_left),
+		cmocka_unit_test(flow_without_packets_loses_its_slot_first),
 		cmocka_unit_test(lookup_stays_in_its_set),
 		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
@@ -1403,6 +1608,9 @@ int main(void)
 		cmocka_unit_test(flow_whose_packet_comes_is_moved_at_once),
 		cmocka_unit_test(flow_updated_just_now_stays_as_it_is),
 		cmocka_unit_test(flows_expire_while_they_are_moved),
+		cmocka_unit_test(silent_flow_is_no_eviction_in_a_smaller_table),
+		cmocka_unit_test(all_may_be_lost_in_another_table),
+		cmocka_unit_test(moved_flow_takes_the_slot_of_one_seen_before),
 		cmocka_unit_test(lookup_stays_in_two_sets_while_flows_are_moved),
 	};
 
