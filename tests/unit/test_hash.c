@@ -105,6 +105,7 @@ static void check_tunnel(u8 outer, u8 inner, const u8 *gre, u32 len)
 		p.inner_off + (inner == 4 ? ZRTT_IPV4_ADDRESSES : ZRTT_IPV6_ADDRESSES),
 		p.l4_off, p.l4_off + 2,
 	};
+	u32 inner_end = p.inner_off + (inner == 4 ? ZRTT_IPV4_BYTES : ZRTT_IPV6_BYTES);
 	u32 i;
 
 	assert_int_equal(p.ip_off, IP_AT);
@@ -114,6 +115,11 @@ static void check_tunnel(u8 outer, u8 inner, const u8 *gre, u32 len)
 	assert_int_equal(zrtt_packet_version(&p), inner);
 	assert_int_equal(p.proto, ZRTT_PROTO_TCP);
 	assert_int_equal(p.tcp_flags, TCP_ACK_PSH);
+	assert_int_equal(zrtt_packet_hosts(&p), places[0]);
+	assert_int_equal(zrtt_packet_addresses(&p), places[1]);
+	/* nothing is read that is not there, nor are addresses found */
+	for (i = ETH_BYTES; i < f.len; i++)
+		assert_int_equal(!parse_part(&f, i, &all_wanted).inner_off, i < inner_end);
 	for (i = 0; i < ARRAY_LEN(places); i++) {
 		f.bytes[places[i]] ^= 1;
 		assert_int_not_equal(tag_of(&key, &f), tag);
@@ -158,6 +164,26 @@ static void other_tunnels_are_one_flow(void **state)
 	f = tunnel_frame(4, 4, NULL, 0);
 	f.bytes[IP_AT + 6] = 0x20;
 	assert_int_equal(parse(&f).inner_off, 0);
+	f.bytes[IP_AT + 6] = 0;
+	assert_int_not_equal(parse(&f).inner_off, 0);
+	/* what is inside says that it is something else, or has a header that is too short */
+	f.bytes[IP_AT + ZRTT_IPV4_BYTES] = 0x65;
+	assert_int_equal(parse(&f).inner_off, 0);
+	f.bytes[IP_AT + ZRTT_IPV4_BYTES] = 0x44;
+	assert_int_equal(parse(&f).inner_off, 0);
+}
+
+/* Of one, nothing but the addresses is known, as which is the first depends on what is inside. */
+static void fragments_in_a_tunnel_have_no_ports(void **state)
+{
+	struct frame f = tunnel_frame(4, 4, NULL, 0);
+	u32 bits;
+
+	(void)state;
+	for (bits = 0; bits <= 0xffff; bits++) {
+		zrtt_hint_put16(f.bytes + IP_AT + ZRTT_IPV4_BYTES + 6, (u16)bits);
+		assert_int_equal(!parse(&f).l4_off, !!(bits & 0x3fff));
+	}
 }
 
 static void no_tag_is_zero(void **state)
@@ -290,6 +316,7 @@ int main(void)
 		cmocka_unit_test(tag_is_of_addresses_ports_and_protocol),
 		cmocka_unit_test(flows_in_a_tunnel_are_told_apart),
 		cmocka_unit_test(other_tunnels_are_one_flow),
+		cmocka_unit_test(fragments_in_a_tunnel_have_no_ports),
 		cmocka_unit_test(no_tag_is_zero),
 		cmocka_unit_test(networks_spread_over_the_table),
 		cmocka_unit_test(host_is_of_its_address_and_end),

@@ -321,6 +321,42 @@ static void part_of_a_frame_says_no_more_than_is_there(void **state)
 	}
 }
 
+/* Behind options of IP, before those of TCP. */
+static void numbers_of_tcp_stand_where_they_stand(void **state)
+{
+	struct frame f = ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), timestamps, sizeof(timestamps));
+	const u32 tcp = IP_AT + ZRTT_IPV4_BYTES + sizeof(hint_v4);
+	struct zrtt_packet p;
+	u16 high;
+
+	(void)state;
+	zrtt_hint_put16(f.bytes + tcp + 4, 0x1234);
+	zrtt_hint_put16(f.bytes + tcp + 6, 0x5678);
+	zrtt_hint_put16(f.bytes + tcp + 8, 0x9abc);
+	zrtt_hint_put16(f.bytes + tcp + 10, 0xdef0);
+	p = parse(&f);
+	assert_int_equal(zrtt_tcp_seq(&p, f.bytes), 0x12345678);
+	assert_int_equal(zrtt_tcp_ack(&p, f.bytes), 0x9abcdef0);
+	assert_int_equal(zrtt_tcp_header_bytes(&p, f.bytes), 20 + sizeof(timestamps));
+	high = zrtt_tcp_seq_high(&p, f.bytes);
+	assert_memory_equal(&high, f.bytes + tcp + 4, 2);
+	p.tcp_flags = 0;
+	assert_int_equal(zrtt_tcp_seq_high(&p, f.bytes), 0);
+}
+
+/* Routes may look like one: only options are. */
+static void routing_header_has_no_hint(void **state)
+{
+	struct frame f = frame_new();
+
+	(void)state;
+	frame_ipv6(&f);
+	frame_ext(&f, ZRTT_PROTO_ROUTING, hint_v6, sizeof(hint_v6));
+	frame_tcp(&f, NULL, 0);
+	assert_int_equal(parse(&f).hint_units, 0);
+	assert_int_equal(parse(&f).proto, ZRTT_PROTO_TCP);
+}
+
 /* Frames are padded to 60 bytes; of a jumbogram the header does not say how long it is. */
 static void packet_ends_where_its_header_says(void **state)
 {
@@ -381,6 +417,8 @@ int main(void)
 		cmocka_unit_test(six_extension_headers_are_passed),
 		cmocka_unit_test(part_of_a_frame_says_no_more_than_is_there),
 		cmocka_unit_test(nothing_is_read_behind_the_bytes_that_are_looked_at),
+		cmocka_unit_test(numbers_of_tcp_stand_where_they_stand),
+		cmocka_unit_test(routing_header_has_no_hint),
 		cmocka_unit_test(packet_ends_where_its_header_says),
 	};
 

@@ -137,6 +137,60 @@ static void what_may_need_a_closer_look_is_not(void **state)
 	assert_plain(ipv4_and_tcp_options(no_hint, sizeof(no_hint), NULL, 0), false);
 }
 
+/* The quick way reads them by itself. */
+static void plain_packets_have_their_ect(void **state)
+{
+	struct frame v4 = ipv4_tcp(NULL, 0), v6 = ipv6_tcp(NULL, 0);
+	struct frame hinted = ipv4_and_tcp_options(hint_v4, sizeof(hint_v4), NULL, 0);
+	u32 class;
+
+	(void)state;
+	for (class = 0; class <= 255; class++) {
+		v4.bytes[IP_AT + 1] = (u8)class;
+		assert_plain(v4, true);
+		hinted.bytes[IP_AT + 1] = (u8)class;
+		assert_plain(hinted, true);
+		zrtt_hint_put16(v6.bytes + IP_AT, (u16)(0x600f | class << 4));
+		assert_plain(v6, true);
+	}
+}
+
+/* All but those that may not be fragmented are looked at, whatever their number is. */
+static void fragments_are_not_plain(void **state)
+{
+	const struct zrtt_wanted nothing = {};
+	struct frame f = ipv4_tcp(NULL, 0);
+	u32 bits;
+
+	(void)state;
+	for (bits = 0; bits <= 0xffff; bits++) {
+		zrtt_hint_put16(f.bytes + IP_AT + 4, (u16)~bits);
+		zrtt_hint_put16(f.bytes + IP_AT + 6, (u16)bits);
+		f.bytes[IP_AT + 8] = (u8)~bits;
+		assert_int_equal(frame_is_plain(&f, &nothing), !(bits & 0x3fff));
+	}
+}
+
+/* What is said of another packet is not left but for what is not read. */
+static void plain_packet_is_no_tunnel(void **state)
+{
+	const struct frame f = ipv4_tcp(NULL, 0);
+	const struct zrtt_bytes bytes = { .data = f.bytes, .len = f.len };
+	struct zrtt_packet p, want = parse(&f);
+
+	(void)state;
+	memset(&p, 0xff, sizeof(p));
+	assert_true(zrtt_packet_plain(&p, &bytes, ZRTT_TYPE_IPV4, ETH_BYTES, &all_wanted));
+	assert_int_equal(p.inner_off, 0);
+	assert_int_equal(p.hint_units, 0);
+	assert_int_equal(p.ip_off, want.ip_off);
+	assert_int_equal(p.l4_off, want.l4_off);
+	assert_int_equal(p.version, want.version);
+	assert_int_equal(p.proto, want.proto);
+	assert_int_equal(p.tcp_flags, want.tcp_flags);
+	assert_int_equal(p.ecn, want.ecn);
+}
+
 static void timestamps_are_looked_at_if_wanted(void **state)
 {
 	struct frame f = ipv4_tcp(timestamps, sizeof(timestamps));
@@ -155,6 +209,9 @@ int main(void)
 		cmocka_unit_test(what_begins_quic_is_looked_at),
 		cmocka_unit_test(headers_are_enough),
 		cmocka_unit_test(what_may_need_a_closer_look_is_not),
+		cmocka_unit_test(plain_packets_have_their_ect),
+		cmocka_unit_test(fragments_are_not_plain),
+		cmocka_unit_test(plain_packet_is_no_tunnel),
 		cmocka_unit_test(timestamps_are_looked_at_if_wanted),
 	};
 
