@@ -30,6 +30,23 @@ static void free_hosts(struct zrtt_hosts *hosts)
 	free(hosts->groups);
 }
 
+/* A table whose flows are of hosts. */
+static struct zrtt_table new_table(const struct zrtt_hosts *hosts)
+{
+	struct zrtt_table t;
+
+	zrtt_table_init(&t, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
+	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
+	t.groups = hosts->groups;
+	return t;
+}
+
+static void free_table(struct zrtt_table *t)
+{
+	free(t->slots);
+	free(t->members);
+}
+
 static bool meet(struct zrtt_hosts *hosts, struct zrtt_member *m, u32 flow, u32 source, u32 dest)
 {
 	const u32 tags[ZRTT_HOST_ENDS] = { source, dest };
@@ -146,11 +163,9 @@ static u32 looks(struct zrtt_table *t, u32 begin, u32 epochs, bool spoofed)
 static void hosts_are_looked_up_once_per_update(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
-	struct zrtt_table t;
+	struct zrtt_table t = new_table(&hosts);
 
 	(void)state;
-	zrtt_table_init(&t, calloc(SLOTS, sizeof(struct zrtt_flow)), SLOTS);
-	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
 	t.update_epochs = 4;
 	meet(&hosts, zrtt_own_member(&t, zrtt_flow_add(&t, FLOW(1), START, 0)), FLOW(1), HOST(1), 0);
 	assert_true(zrtt_member_known(&t, zrtt_flow_find(&t, FLOW(1))));
@@ -166,8 +181,7 @@ static void hosts_are_looked_up_once_per_update(void **state)
 	zrtt_flow_update(&t, zrtt_flow_find(&t, FLOW(1)), START + 90);
 	assert_int_equal(looks(&t, START + 91, 3, false), 0);
 	assert_int_equal(looks(&t, START + 94, 1, false), 1);
-	free(t.slots);
-	free(t.members);
+	free_table(&t);
 	free_hosts(&hosts);
 }
 
@@ -175,14 +189,11 @@ static void hosts_are_looked_up_once_per_update(void **state)
 static void flow_is_of_its_host_while_it_is_moved(void **state)
 {
 	struct zrtt_hosts hosts = new_hosts();
-	struct zrtt_table t, from;
+	struct zrtt_table t = new_table(&hosts), from;
 	struct zrtt_group *g;
 	struct zrtt_flow *f;
 
 	(void)state;
-	zrtt_table_init(&t, calloc(SLOTS, sizeof(*f)), SLOTS);
-	t.members = calloc(SLOTS, sizeof(struct zrtt_member));
-	t.groups = hosts.groups;
 	f = zrtt_flow_get(&t, FLOW(1), START, 0);
 	meet(&hosts, zrtt_own_member(&t, f), FLOW(1), HOST(1), 0);
 	g = group_of(&hosts, zrtt_own_member(&t, f), 0);
@@ -214,10 +225,8 @@ static void flow_is_of_its_host_while_it_is_moved(void **state)
 	assert_int_equal(g->sum_log_rate, 0);
 	zrtt_flow_retire(&t, f);
 	assert_int_equal(g->live, 0);
-	free(from.slots);
-	free(from.members);
-	free(t.slots);
-	free(t.members);
+	free_table(&from);
+	free_table(&t);
 	free_hosts(&hosts);
 }
 
@@ -241,8 +250,7 @@ static void flow_from_a_table_without_members_is_of_no_host(void **state)
 	assert_false(zrtt_member_known(&t, f));
 	assert_false(zrtt_own_member(&t, f)->joined);
 	free(from.slots);
-	free(t.slots);
-	free(t.members);
+	free_table(&t);
 	free_hosts(&hosts);
 }
 

@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "table_check.h"
 #include <zrtt/hint.h>
+#include <zrtt/lane.h>
 #include <zrtt/seq.h>
 #include <zrtt/update.h>
 
@@ -242,13 +243,6 @@ static void any_slot_of_a_set_may_be_given_up(void **state)
 	}
 }
 
-/* A packet of @f joins bulk. */
-static void queue_packet(struct zrtt_table *t, struct zrtt_flow *f)
-{
-	f->lane = ZRTT_LANE_BULK;
-	f->last = ++t->lanes[ZRTT_LANE_BULK].in & ZRTT_LAST_MASK;
-}
-
 /* As many packets have passed all lanes, and 20 of each are queued. */
 static void pass_lanes(struct zrtt_table *t, u32 in)
 {
@@ -276,7 +270,7 @@ static void flow_is_queued_until_its_last_packet_left(void **state)
 		/* nobody lost the slot, and nothing is held against who has it */
 		assert_false(t.lost);
 		assert_false(f->last & ZRTT_LAST_BULK);
-		queue_packet(&t, f);
+		zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
 		bulk->out += 20;
 		assert_true(zrtt_flow_queued(&t, f));
 		bulk->out++;
@@ -327,13 +321,13 @@ static void flow_without_packets_loses_its_slot_first(void **state)
 		for (i = 1; i <= ZRTT_WAYS; i++) {
 			f = zrtt_flow_get(&t, i, START, 0);
 			if (i != idle)
-				queue_packet(&t, f);
+				zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
 		}
 		f = zrtt_flow_get(&t, 2 * ZRTT_WAYS + idle + 3, START, 0);
 		assert_null(zrtt_flow_find(&t, idle));
 		assert_false(t.lost);
 		/* all have some: then one is lost until these have left */
-		queue_packet(&t, f);
+		zrtt_lane_join(&t, f, ZRTT_LANE_BULK);
 		f = zrtt_flow_get(&t, 100, START, 0);
 		assert_true(t.lost);
 		assert_true(f->last & ZRTT_LAST_BULK);
@@ -1504,7 +1498,7 @@ static bool move_takes_a_slot(u32 epoch, bool live, bool fetched)
 	begin_resize(&t, &from, ZRTT_WAYS);
 	t.lost = zrtt_table_lost(&t);
 	for (i = 1; i <= ZRTT_WAYS; i++)
-		queue_packet(&t, zrtt_flow_get(&t, 2 * ZRTT_WAYS + i, START, 0));
+		zrtt_lane_join(&t, zrtt_flow_get(&t, 2 * ZRTT_WAYS + i, START, 0), ZRTT_LANE_BULK);
 	assert_false(t.lost);
 	if (fetched)
 		zrtt_flow_get(&t, 1, epoch, 0);
