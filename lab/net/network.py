@@ -211,7 +211,7 @@ def _link_up(netns: str, device: str, address: str, peer: str, peer_mac: str) ->
     return [
         f"ip -n {netns} -batch - <<-END",
         f"addr add {address}/24 dev {device}",
-        f"link set {device} up",
+        f"link set {device} up addrgenmode none",
         f"neigh add {peer} lladdr {peer_mac} dev {device} nud permanent",
     ]
 

@@ -13,7 +13,8 @@ One host per RTT, all in network namespaces of one guest::
 Data run h -> router -> rx, through the bottleneck on `bot`. ACKs run back and
 are delayed by netem: delaying ACKs can never reorder data, and netem need not
 hold a window of them. MAC addresses are fixed and neighbours permanent, so no
-packet waits for ARP. uN send UDP. Sizes: MTU 1500, so 1514 bytes a frame.
+packet waits for ARP; nor has a device an IPv6 address to solicit routers from.
+uN send UDP. Sizes: MTU 1500, so 1514 bytes a frame.
 
 With more hops, `router2` and so on follow the router, each with such a bottleneck
 and with hosts cN of flows that cross it alone. With reverse flows, a last router

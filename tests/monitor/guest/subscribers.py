@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from observe import MON, PORT, get, said, serving
@@ -34,10 +33,7 @@ def http(dev: str) -> str:
 def main() -> None:
     """Watches the device once the traffic has run for a while."""
     dev, settle_s = sys.argv[1], float(sys.argv[2])
-    time.sleep(settle_s / 2)
-    # a router solicitation, of which one comes a minute after the start, would be one more flow
-    Path(f"/proc/sys/net/ipv6/conf/{dev}/disable_ipv6").write_text("1")
-    time.sleep(settle_s / 2)
+    time.sleep(settle_s)
     seen = {
         "tc": said("tc", "class", "show", "dev", dev),
         "line": json.loads(said(MON, "-jn1", "-f", "-H", dev)),
