@@ -34,8 +34,8 @@ from lab.kernels.kernel import Kernel
 
 COVERED = ("/dev", "/mnt", "/proc", "/run", "/sys", "/tmp")
 """Folders of the host that a guest has its own of, once it runs."""
-CONSOLE_LINES = 40
-"""What is shown of a guest that died."""
+CONSOLE_LINES = 100
+"""What is shown of a guest that died: an oops says first what it is."""
 STARTED = "zrtt-lab-guest-started"
 """What /init says on the console before it inserts any module; in QEMU in real time only."""
 MAX_STARTS = 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which guests of QEMU are started again: those that died before any module was there."""
+"""Which guests of QEMU are started again: those that no module can have killed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,30 @@ class Start:
     timed_out: bool = False
 
 
+IN_KERNEL = "__netif_receive_skb_core.constprop.0+0xe7/0x1060"
+IN_MODULE = "zrtt_enqueue+0xe7/0x1060 [sch_zrtt]"
+
+
+def oops(trap: str, place: str) -> str:
+    """As Linux prints it; the lines from RIP on come once more before it panics."""
+    rip = f"[    1.4] RIP: 0010:{place}\r\n[    1.4] Code: 03 00 0f <1f> 44 00 00\r\n"
+    return f"[    1.4] {trap} PREEMPT SMP NOPTI\r\n[    1.4] CPU: 1 PID: 0\r\n{rip}{rip}{PANIC}"
+
+
 DIES = Start(BOOT + PANIC)
 WORKS = Start(f"{BOOT}{STARTED}\r\ndone\r\n", "4 packets\nRC=3\n")
 DIES_LATER = Start(f"{BOOT}{STARTED}\r\n{PANIC}")
 DIES_IN_ITS_RESULT = Start(f"{BOOT}{STARTED}\r\n{PANIC}", "4 pack")
+BREAKPOINT = oops("Oops: int3: 0000 [#1]", IN_KERNEL)
+DIES_PATCHING = Start(f"{BOOT}{STARTED}\r\n{BREAKPOINT}")
+OTHER_DEATHS = {
+    "in-module": oops("int3: 0000 [#1]", IN_MODULE),
+    "called-by-module": oops("int3: 0000 [#1]", IN_MODULE) + f"[ 1.4] RIP: 0010:{IN_KERNEL}\n",
+    "second": oops("Oops: int3: 0000 [#2]", IN_KERNEL),
+    "fault": oops("BUG: unable to handle page fault for address: 0008\n[ 1.4] Oops: 0000 [#1]",
+                  IN_KERNEL),
+    "warning": oops("WARNING: CPU: 0", IN_MODULE) + BREAKPOINT.replace("[#1]", "[#2]"),
+}  # fmt: skip
 HANGS = Start(BOOT, timed_out=True)
 HANGS_LATER = Start(f"{BOOT}{STARTED}\r\n", timed_out=True)
 
@@ -125,6 +145,39 @@ def test_later_deaths_are_not_excused(
         engine_of(machine, [DIES] * lost + [last, WORKS]).run(job)
     assert PANIC in raised.value.console
     assert len(machine.works) == lost + 1
+
+
+@pytest.mark.parametrize("lost", range(1, MAX_STARTS))
+@pytest.mark.parametrize("console", [BREAKPOINT, BREAKPOINT.replace("Oops: ", "")])
+def test_kernels_that_patch_themselves_are_excused(
+    machine: Machine, job: GuestJob, lost: int, console: str
+) -> None:
+    dies = replace(DIES_PATCHING, console=f"{BOOT}{STARTED}\r\n{console}", result="4 pack")
+    output = engine_of(machine, [dies] * lost + [WORKS]).run(job)
+    assert (output.reruns, output.rc, output.result) == (lost, 3, "4 packets\n")
+    assert machine.seeds() == [7 + i * RERUN_SEED for i in range(lost + 1)]
+
+
+@pytest.mark.parametrize("console", OTHER_DEATHS.values(), ids=OTHER_DEATHS)
+def test_other_deaths_are_not_excused(machine: Machine, job: GuestJob, console: str) -> None:
+    with pytest.raises(GuestError, match="without a result line"):
+        engine_of(machine, [Start(f"{BOOT}{STARTED}\r\n{console}"), WORKS]).run(job)
+
+
+@pytest.mark.parametrize("change", [{"cpus": 1}, {"cpus": 1, "virtual_time": True}])
+def test_one_processor_sees_no_stale_code(
+    machine: Machine, job: GuestJob, change: dict[str, int]
+) -> None:
+    with pytest.raises(GuestError, match="without a result line"):
+        engine_of(machine, [DIES_PATCHING, WORKS]).run(replace(job, **change))
+
+
+def test_nor_do_real_processors(
+    machine: Machine, job: GuestJob, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(qemu, "kvm_works", lambda kernel: True)
+    with pytest.raises(GuestError, match="without a result line"):
+        engine_of(machine, [DIES_PATCHING, WORKS]).run(job)
 
 
 @pytest.mark.parametrize("last", [HANGS, HANGS_LATER])
