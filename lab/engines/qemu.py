@@ -36,7 +36,8 @@ ACCIDENT = re.compile(r"^[^\n]*\bint3: 0000 \[#1\](?:(?!RIP:).)*RIP: \S+[+]\S+$"
 """A breakpoint that nobody set, in the kernel itself: its own, of code that it had patched by then.
 
 An emulated processor may see it late where there are two. A module sets none; nor is the
-accident excused in a module's code, whose name in brackets would follow."""
+accident excused in a module's code, whose name in brackets would follow.
+"""
 APPEND = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic panic_on_warn=1 nokaslr mitigations=off "
     "preempt=none nowatchdog tsc=reliable rcupdate.rcu_cpu_stall_suppress=1 random.trust_cpu=on"
@@ -213,4 +214,5 @@ class QemuEngine:
             patching = not kvm and job.cpus > 1 and ACCIDENT.search(console)
             if virtual_time or (STARTED in console and not patching):
                 raise GuestError(f"guest ended without a result line {log}", console)
-        raise GuestError(f"guest died {MAX_STARTS} times while it started or patched itself {log}", console)
+        reason = f"guest died {MAX_STARTS} times while it started or patched itself {log}"
+        raise GuestError(reason, console)
