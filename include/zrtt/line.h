@@ -69,7 +69,8 @@
 #define ZRTT_LINE_NOISE_SHIFT	2
 
 /* A line that does not answer for this long, though it did within a window, stands still. It may go
- * on at its rate, and senders take what waits there for lost.
+ * on at its rate, and senders take what waits there for lost. If packets go on to pass, each in less
+ * than this from the last one, it does not stand, but is slow.
  */
 #define ZRTT_LINE_STILL_US	500000
 
@@ -239,6 +240,7 @@ struct zrtt_line_empty {
  * @point: the same of one that the line is measured from
  * @pointed: @point is one
  * @point_queued: there was a queue then
+ * @paused: since the latest answer nothing passed for ZRTT_LINE_STILL_US
  * @marks: what was sent when
  * @head: index of the newest of them
  * @long_epochs: for which there has been a long queue
@@ -273,6 +275,7 @@ struct zrtt_line {
 	bool queued;
 	bool pointed;
 	bool point_queued;
+	bool paused;
 	struct zrtt_line_mark latest;
 	struct zrtt_line_mark point;
 	struct zrtt_line_mark marks[ZRTT_LINE_MARKS];
@@ -444,7 +447,9 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 	/* of a line that is hardly used an answer may be late, and nothing waits on it */
 	if (rate * line->excess_us < ZRTT_LINE_QUEUE_BYTE_US)
 		return;
-	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured ?
+	/* so long a time is a mean of its own, of which even a small part of the old rate may be most */
+	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured &&
+			 span_us < ZRTT_LINE_STILL_US ?
 			 div_u64(line->measured * ZRTT_LINE_SMOOTH_US + rate * span_us,
 				 ZRTT_LINE_SMOOTH_US + span_us) : rate;
 }
@@ -724,6 +729,7 @@ static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
 	line->gap_us = answer.gap_us;
 	line->ours = answer.other_q8 <= 2 * line->used_q8;
 	line->answered_us = now_us;
+	line->paused = false;
 	answers->count = 0;
 	if (params->kind == ZRTT_LINE_AHEAD)
 		return (struct zrtt_line_mark) { now_us, bytes };
@@ -843,8 +849,10 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->epoch_us = now_us;
 	line->epoch_bytes = bytes;
 	zrtt_line_forget(answers, now_us);
-	/* what passes then is no measure of what it carries, and times wrap */
-	if (now_us - line->answered_us > ZRTT_LINE_STILL_US + line->gap_us)
+	/* what passes while it stands is no measure of what it carries, and times wrap */
+	line->paused |= span_us > ZRTT_LINE_STILL_US;
+	if (now_us - line->answered_us >
+	    (line->paused ? ZRTT_LINE_STILL_US + line->gap_us : ZRTT_LINE_WINDOW_US))
 		line->pointed = false;
 	if (span_us > ZRTT_LOSS_PAUSE_US)
 		zrtt_loss_pause(loss, span_us, bytes, now_us);

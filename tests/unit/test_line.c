@@ -1950,6 +1950,66 @@ static void test_line_is_measured_while_it_is_busy(void **state)
 	assert_int_equal(measured_at(3000000, false, false, 0, &passed), 4000000);
 }
 
+/* What is measured of one that was emptied at 4 Mbyte/s, when 0.1 Mbyte/s passed for @span_us. */
+static u64 measured_over(u32 span_us)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, 1000, 50 * MBIT };
+	struct zrtt_line line;
+
+	zrtt_line_begin(&line, &params, 0, START_US);
+	line.state = ZRTT_LINE_QUEUE;
+	line.measured = 4000000;
+	line.pointed = line.point_queued = true;
+	line.point = (struct zrtt_line_mark) { START_US, 0 };
+	line.latest_us = line.excess_us = span_us;
+	zrtt_line_measure(&line, (struct zrtt_line_mark) { START_US + span_us, span_us / 10 }, true);
+	return line.measured;
+}
+
+static void test_little_of_an_old_rate_is_much_of_a_line_that_fell(void **state)
+{
+	(void)state;
+	assert_near(measured_over(ZRTT_LINE_STILL_US - 10000), 761000, 1000);
+	assert_near(measured_over(ZRTT_LINE_STILL_US), 100000, 10);
+	assert_near(measured_over(4 * ZRTT_LINE_STILL_US), 100000, 10);
+}
+
+/* Is the line still measured from the last answer, after @silent_us in which a packet passed each
+ * @gap_us?
+ */
+static bool keeps_its_point(u32 silent_us, u32 gap_us)
+{
+	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, 1000, 50 * MBIT };
+	struct zrtt_line_answers answers = {};
+	struct zrtt_loss loss;
+	struct zrtt_line line;
+	u32 at_us, bytes = 0;
+
+	zrtt_line_begin(&line, &params, 0, START_US);
+	zrtt_loss_init(&loss, 0, START_US);
+	line.rate = line.measured = 4000000;
+	line.gap_us = 20000;
+	line.pointed = true;
+	for (at_us = gap_us; at_us <= silent_us; at_us += gap_us) {
+		bytes += PACKET;
+		zrtt_line_update(&line, &params, &answers, &loss, bytes, START_US + at_us);
+	}
+	return line.pointed;
+}
+
+/* A line that passes on something is slow, however long its answers take. */
+static void test_slow_line_does_not_stand(void **state)
+{
+	const u32 still_us = ZRTT_LINE_STILL_US;
+
+	(void)state;
+	assert_true(keeps_its_point(4 * S, 100000));
+	assert_true(keeps_its_point(4 * S, still_us));
+	assert_false(keeps_its_point(4 * S, still_us + 10000));
+	assert_true(keeps_its_point(ZRTT_LINE_WINDOW_US, 100000));
+	assert_false(keeps_its_point(ZRTT_LINE_WINDOW_US + 200000, 100000));
+}
+
 /* The first step is 2^-11, doubled for each 12/256 that the least rate of late was below the largest,
  * without the first two; 2^-3 at most.
  */
@@ -2059,6 +2119,8 @@ int main(void)
 		cmocka_unit_test(test_bytes_of_a_second_are_known),
 		cmocka_unit_test(test_least_of_two_windows_is_no_queue),
 		cmocka_unit_test(test_line_is_measured_while_it_is_busy),
+		cmocka_unit_test(test_little_of_an_old_rate_is_much_of_a_line_that_fell),
+		cmocka_unit_test(test_slow_line_does_not_stand),
 		cmocka_unit_test(test_first_step_is_by_what_changed_lately),
 		cmocka_unit_test(test_points_are_farther_apart_where_there_is_a_queue),
 	};
