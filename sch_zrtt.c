@@ -108,9 +108,8 @@ static noinline int zrtt_refuse(struct sk_buff *skb, struct Qdisc *sch,
 {
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 
-	zrtt_lose_timing(q);
 	zrtt_overflow(&q->params, &q->vars, &q->stats, q->clock.ns);
-	zrtt_count_drop(q, lane, segs, &q->stats.drop_limit);
+	zrtt_count_drop(q, skb, lane, segs, &q->stats.drop_limit);
 	return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 }
 
@@ -126,8 +125,7 @@ static noinline int zrtt_enqueue_ahead(struct sk_buff *skb, struct Qdisc *sch,
 		     (full && (lane == ZRTT_LANE_L4S || !zrtt_has_room(sch)))))
 		return zrtt_refuse(skb, sch, to_free, lane, segs);
 	if (lane == ZRTT_LANE_L4S && zrtt_l4s_drops(q, flow)) {
-		zrtt_lose_timing(q);
-		zrtt_count_drop(q, lane, segs, &q->stats.drop_mark);
+		zrtt_count_drop(q, skb, lane, segs, &q->stats.drop_mark);
 		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
 	}
 	if (unlikely(q->names_or_strip))
@@ -194,7 +192,6 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 	if (likely(zrtt_owes_later(&q->params, &q->vars, flow, &q->seen.pkt, now_ns))) {
 		zrtt_note_owing(q, skb, flow);
 	} else if (!zrtt_judge_now(q, skb, flow, segs, rnd)) {
-		zrtt_lose_timing(q);
 		return qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_CONGESTED);
 	}
 	if (unlikely(q->names_or_strip))

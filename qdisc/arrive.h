@@ -150,7 +150,7 @@ static noinline bool zrtt_judge_now(struct zrtt_sched_data *q, struct sk_buff *s
 	if (verdict == ZRTT_MARK && zrtt_mark(skb, &q->seen.p))
 		q->stats.ecn_mark += segs;
 	else if (verdict != ZRTT_PASS) {
-		q->stats.drop_mark += segs;
+		zrtt_count_drop(q, skb, ZRTT_LANE_BULK, segs, &q->stats.drop_mark);
 		return false;
 	}
 	return true;

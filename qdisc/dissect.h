@@ -113,7 +113,6 @@ static __always_inline void zrtt_dissect(struct zrtt_sched_data *q, struct sk_bu
 	struct zrtt_packet *p = &q->seen.p;
 
 	cb->times = ZRTT_TIMES_NOTHING;
-	q->seen.conn = 0;
 	q->seen.data = head.data;
 	pkt->bytes = qdisc_pkt_len(skb);
 	pkt->segs = segs;

@@ -59,7 +59,7 @@ static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q, const stru
 	return flow;
 }
 
-/* A TCP packet passes. Return: whether it did before. */
+/* A TCP packet passes. Return: whether it is sent again. */
 static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb,
 			    const struct zrtt_dissected *seen, bool ahead, u32 came_us,
 			    u32 now_us)
@@ -83,6 +83,7 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	const struct zrtt_wanted wanted = { .timestamps = true };
 	struct zrtt_dissected seen = { .data = skb->data };
 	struct zrtt_echo echo = {};
+	spinlock_t *lock;
 
 	q->hidden.bytes += bytes;
 	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
@@ -95,11 +96,12 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	if (!zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
 			     zrtt_us(now_ns)) || !seen.p.timed)
 		return;
-	/* its receiver echoes what came before it until it has got it now */
 	zrtt_hash_conn(&seen, skb, q->net->seed, &echo);
-	seen.conn = echo.tag;
-	seen.way = echo.way;
-	zrtt_lose_timing_of(q, &seen, now_ns);
+	lock = zrtt_net_lock(q->net, echo.tag);
+	spin_lock(lock);
+	zrtt_conn_again(zrtt_net_set(q->net, echo.tag), echo.tag, echo.way, q->hidden.asker,
+			seen.p.tsval, zrtt_us(now_ns), zrtt_epoch(now_ns));
+	spin_unlock(lock);
 }
 
 /* So many bytes leave for the line, if it is behind. */

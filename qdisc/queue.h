@@ -9,6 +9,7 @@
 #include <net/sch_generic.h>
 
 #include "sched.h"
+#include "timing.h"
 #include "edit.h"
 
 /* Packets above a lowered limit that are dropped for one that leaves: some 10 us. */
@@ -511,9 +512,11 @@ static noinline bool zrtt_l4s_drops(struct zrtt_sched_data *q, struct zrtt_flow 
 }
 
 /* A packet of @segs was dropped, or is not queued. */
-static void zrtt_count_drop(struct zrtt_sched_data *q, enum zrtt_lane lane, u32 segs,
-			    u64 *count)
+static void zrtt_count_drop(struct zrtt_sched_data *q, const struct sk_buff *skb,
+			    enum zrtt_lane lane, u32 segs, u64 *count)
 {
+	if (zrtt_cb(skb)->times)
+		zrtt_stop_timing(q, zrtt_cb(skb));
 	*count += segs;
 	if (lane == ZRTT_LANE_L4S)
 		q->l4s.drops += segs;
@@ -526,7 +529,7 @@ static void zrtt_drop_head(struct Qdisc *sch, enum zrtt_lane lane, u64 *count, u
 {
 	struct sk_buff *skb = zrtt_pull(sch, lane);
 
-	zrtt_count_drop(qdisc_priv(sch), lane, zrtt_cb(skb)->segs, count);
+	zrtt_count_drop(qdisc_priv(sch), skb, lane, zrtt_cb(skb)->segs, count);
 	qdisc_qstats_drop(sch);
 	qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
 	qdisc_dequeue_drop(sch, skb, reason);
@@ -551,7 +554,7 @@ static noinline void zrtt_make_room(struct Qdisc *sch, struct sk_buff **to_free)
 	/* it may be as large as many of bulk's */
 	for (i = 0; i < ZRTT_TRIM_BATCH && zrtt_exceeds(q) && zrtt_has_room(sch); i++) {
 		skb = zrtt_pull(sch, ZRTT_LANE_BULK);
-		q->stats.drop_limit += zrtt_cb(skb)->segs;
+		zrtt_count_drop(q, skb, ZRTT_LANE_BULK, zrtt_cb(skb)->segs, &q->stats.drop_limit);
 		qdisc_tree_reduce_backlog(sch, 1, qdisc_pkt_len(skb));
 		qdisc_drop_reason(skb, sch, to_free, QDISC_DROP_OVERLIMIT);
 	}

@@ -26,16 +26,12 @@ static_assert((int)ZRTT_RTT_SOURCES <= 8);
  * @p: where its headers are, and what they say
  * @data: its first bytes, in which they are
  * @pkt: for the algorithm
- * @conn: hash of its connection, if that is timed by timestamps, else 0
- * @way: its direction there
  * @lane: where zrtt_arrive_slow_either() puts it
  */
 struct zrtt_dissected {
 	struct zrtt_packet p;
 	const u8 *data;
 	struct zrtt_arrival pkt;
-	u32 conn;
-	u8 way;
 	enum zrtt_lane lane;
 };
 

@@ -344,30 +344,10 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	}
 	told = zrtt_read_answer(q, &echo, &excess);
 	spin_unlock(lock);
-	q->seen.conn = echo.tag;
-	q->seen.way = echo.way;
 	if (unlikely(told))
 		zrtt_pass_answer(q, &echo, &excess);
 }
 
-/* A packet is lost, or was: answers to others of its connection say nothing for a time. */
-static void zrtt_lose_timing_of(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
-				u64 now_ns)
-{
-	spinlock_t *lock = zrtt_net_lock(q->net, seen->conn);
-
-	spin_lock(lock);
-	zrtt_conn_lost(zrtt_net_set(q->net, seen->conn), seen->conn, seen->way, seen->p.tsval,
-		       zrtt_us(now_ns), zrtt_epoch(now_ns));
-	spin_unlock(lock);
-}
-
-/* The packet in @q->seen is dropped. */
-static noinline void zrtt_lose_timing(struct zrtt_sched_data *q)
-{
-	if (q->net && q->seen.conn)
-		zrtt_lose_timing_of(q, &q->seen, q->clock.ns);
-}
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
 static void zrtt_note_seq(struct zrtt_sched_data *q)
@@ -466,6 +446,20 @@ static noinline void zrtt_time_handshake(struct zrtt_sched_data *q, struct sk_bu
 	zrtt_note_seq(q);
 	zrtt_answer(&q->params, &q->vars, flow, &q->seen.pkt, q->clock.ns,
 		    ktime_get_ns());
+}
+
+/* A packet that was to start one is dropped. A flow notes that of its own when it times out. */
+static noinline void zrtt_stop_timing(struct zrtt_sched_data *q, const struct zrtt_skb_cb *cb)
+{
+	spinlock_t *lock;
+
+	if (!q->net || (cb->times != ZRTT_TIMES_HALF && cb->times != ZRTT_TIMES_OTHER_HALF))
+		return;
+	lock = zrtt_net_lock(q->net, cb->tag);
+	spin_lock(lock);
+	zrtt_conn_dropped(zrtt_net_set(q->net, cb->tag), cb->tag, cb->times - ZRTT_TIMES_HALF,
+			  zrtt_epoch(q->clock.ns));
+	spin_unlock(lock);
 }
 
 /* Start the RTT measurement that the packet of @cb starts by leaving the queue. */

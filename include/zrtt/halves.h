@@ -10,6 +10,10 @@
  *
  * Many packets share a TSval, and only the first may be timed: an echo answers
  * that one. So a probe begins at a packet whose TSval was seen to change.
+ *
+ * A receiver echoes the TSval of the segment that last filled the left edge of its window, and
+ * of those that it acknowledges at once, the earliest (RFC 7323 sec. 4.3). Of a probe that
+ * came second, or behind a hole, only a newer echo comes, and late. It is given up then.
  */
 #ifndef _ZRTT_HALVES_H
 #define _ZRTT_HALVES_H
@@ -47,15 +51,14 @@
  * @ZRTT_PROBE_WATCH: one is, the next that is newer begins a probe
  * @ZRTT_PROBE_QUEUED: the packet that began it is in our queue
  * @ZRTT_PROBE_FLYING: it has left
- * @ZRTT_PROBE_LOST: a packet was dropped, and the receiver echoes what came before it until
- *	it has got that again (RFC 7323 sec. 4.3); an echo of what is newer ends this
+ * @ZRTT_PROBE_AGAIN: so has one that the receiver waits for, and echoes when it comes
  */
 enum zrtt_probe {
 	ZRTT_PROBE_NONE,
 	ZRTT_PROBE_WATCH,
 	ZRTT_PROBE_QUEUED,
 	ZRTT_PROBE_FLYING,
-	ZRTT_PROBE_LOST,
+	ZRTT_PROBE_AGAIN,
 };
 
 /* Who asks, that is whose queue a probe passed, beside enum zrtt_probe; 0 = nobody. */
@@ -240,25 +243,26 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 	u8 back = !pkt->way;
 	struct zrtt_half *half = &conn->half[back];
 	u8 state = conn->probe[back] & ZRTT_PROBE_BITS;
+	u8 asker = conn->probe[back] >> ZRTT_ASKER_SHIFT;
 	u32 gap_us = now_us - half->since_us;
 
 	/* wraps: older is far ahead */
 	if (!pkt->ack || state < ZRTT_PROBE_FLYING ||
 	    pkt->tsecr - half->tsval > ZRTT_PROBE_TICKS)
 		return;
-	if (state == ZRTT_PROBE_LOST) {
-		conn->probe[back] = ZRTT_PROBE_NONE;
+	conn->probe[back] = ZRTT_PROBE_NONE;
+	if (pkt->tsecr != half->tsval)
 		return;
-	}
+	/* what is sent again need not be the first of its TSval */
+	if (state == ZRTT_PROBE_FLYING || !zrtt_half_us(half))
+		zrtt_half_take(half, gap_us);
 	pkt->answers = gap_us <= ZRTT_HINT_MAX_US;
-	pkt->answered = conn->probe[back] >> ZRTT_ASKER_SHIFT;
-	zrtt_half_take(half, gap_us);
+	pkt->answered = asker;
 	pkt->answer = (struct zrtt_line_answer) {
 		.left_us = half->since_us,
 		.gap_us = gap_us,
 		.excess_us = gap_us > zrtt_half_us(half) ? gap_us - zrtt_half_us(half) : 0,
 	};
-	conn->probe[back] = ZRTT_PROBE_NONE;
 }
 
 /**
@@ -287,18 +291,30 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 	return zrtt_conn_probe(conn, pkt, now_us);
 }
 
-/* A packet of direction @way, with timestamp @tsval, is dropped. */
-static inline void zrtt_conn_lost(struct zrtt_conn *set, u32 tag, u8 way, u32 tsval, u32 now_us,
-				  u32 epoch)
+/* A packet of direction @way that is sent again leaves, with timestamp @tsval: it is a better probe
+ * than one behind the hole.
+ */
+static inline void zrtt_conn_again(struct zrtt_conn *set, u32 tag, u8 way, u8 asker, u32 tsval,
+				   u32 now_us, u32 epoch)
 {
 	struct zrtt_conn *evicted, *conn;
 
 	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
-	if (!conn)
+	if (!conn || (conn->probe[way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_AGAIN)
 		return;
-	conn->probe[way] = ZRTT_PROBE_LOST;
+	conn->probe[way] = (u8)(ZRTT_PROBE_AGAIN | asker << ZRTT_ASKER_SHIFT);
 	conn->half[way].tsval = tsval;
 	conn->half[way].since_us = now_us;
+}
+
+/* The packet that began a probe of direction @way was dropped by its queue. */
+static inline void zrtt_conn_dropped(struct zrtt_conn *set, u32 tag, u8 way, u32 epoch)
+{
+	struct zrtt_conn *evicted, *conn;
+
+	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
+	if (conn && (conn->probe[way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_QUEUED)
+		conn->probe[way] = ZRTT_PROBE_NONE;
 }
 
 /* The packet that began a probe of direction @way left its queue. */

@@ -336,7 +336,7 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
  * @came_us: when it came to this queue
  * @now_us: clock, wraps
  *
- * Return: whether it passed before, or may have, so that its receiver waits for it.
+ * Return: whether it is sent again, so that its receiver waits for it.
  */
 static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
 				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
@@ -378,7 +378,7 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	again -= fills;
 	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
 	zrtt_loss_count(loss, flow, bytes, lost);
-	return again;
+	return true;
 }
 
 /* A part, 65536 is all. */

@@ -2,8 +2,8 @@
 /*
  * libFuzzer target: connections timed by timestamps. More of them than their set holds,
  * packets of both directions with any timestamps, in any order, some of which begin a
- * probe and leave their queue at any time; clocks that wrap. What their answers say of
- * each way.
+ * probe and leave their queue at any time, are dropped or sent again; clocks that wrap. What
+ * their answers say of each way.
  */
 #include <linux/types.h>
 #include <zrtt/flow.h>
@@ -77,7 +77,19 @@ static bool explains(const struct router *r, const struct event *left,
 	       (u8)(windows + 1) <= 3;
 }
 
-/* What is known of half a path was seen: from a departure to an echo. */
+/* Is it the TSval of a packet that began a probe, or was sent again? */
+static bool was_timed(const struct events *events, const struct event *echo)
+{
+	bool found = false;
+	u32 i;
+
+	for (i = 0; i < events->n && !found; i++)
+		found = events->list[i].tag == echo->tag && events->list[i].way != echo->way &&
+			events->list[i].stamp == echo->stamp;
+	return found;
+}
+
+/* What is known of half a path was seen: from a departure to an echo of what was timed. */
 static void check_half(const struct router *r, const struct zrtt_conn *conn, u8 way)
 {
 	u32 us = zrtt_half_us(&conn->half[way]);
@@ -88,6 +100,8 @@ static void check_half(const struct router *r, const struct zrtt_conn *conn, u8 
 		for (j = 0; j < r->echoes.n && !seen; j++)
 			seen = r->left.list[i].tag == conn->tag &&
 			       r->left.list[i].way == way &&
+			       (was_timed(&r->queued, &r->echoes.list[j]) ||
+				was_timed(&r->left, &r->echoes.list[j])) &&
 			       explains(r, &r->left.list[i], &r->echoes.list[j], us);
 	expect(seen, "half an RTT that was never seen");
 }
@@ -152,6 +166,20 @@ static void arrive(struct router *r, struct draw *d)
 	check_half(r, conn, 1);
 }
 
+/* A packet that is sent again leaves, or one that began a probe is dropped. */
+static void send_again_or_drop(struct router *r, struct draw *d)
+{
+	const struct zrtt_echo pkt = { .tag = 1 + draw_index(d, TAGS), .way = draw_index(d, 2) };
+	struct event event = event_now(r, &pkt, r->clock + draw_index(d, SPREAD));
+
+	if (draw_index(d, 2)) {
+		zrtt_conn_dropped(r->set, event.tag, event.way, event.epoch);
+		return;
+	}
+	zrtt_conn_again(r->set, event.tag, event.way, 0, event.stamp, event.us, event.epoch);
+	note(&r->left, event);
+}
+
 static void leave(struct router *r, struct draw *d)
 {
 	struct event event;
@@ -176,7 +204,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	};
 
 	while (d.left) {
-		switch (draw_index(&d, 4)) {
+		switch (draw_index(&d, 5)) {
 		case 0:
 			r.now_ns += draw_gap_ns(&d);
 			break;
@@ -185,6 +213,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 			break;
 		case 2:
 			leave(&r, &d);
+			break;
+		case 3:
+			send_again_or_drop(&r, &d);
 			break;
 		default:
 			arrive(&r, &d);

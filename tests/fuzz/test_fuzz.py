@@ -110,7 +110,7 @@ BUGS = [
     Bug("heeds all of young flows", "controller", "if (young_q16 > ZRTT_YOUNG_MAX_Q16)", "if (0)"),
     Bug("lets a burst count", "controller", "error : ctl->aim_us", "error : error"),
     Bug("takes queueing for flying", "halves", "state < ZRTT_PROBE_FLYING", "state < ZRTT_PROBE_QUEUED"),
-    Bug("does not know that clocks wrap", "halves", "pkt->tsecr - half->tsval > ZRTT_PROBE_TICKS", "pkt->tsecr < half->tsval"),
+    Bug("takes a newer echo for its own", "halves", "if (pkt->tsecr != half->tsval)", "if (0)"),
     Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
     Bug("believes any clock", "halves", "excess->back_us <= answer->gap_us", "0 * excess->back_us <= answer->gap_us", "oneway"),
     Bug("takes another's clock", "halves", "if (oneway->tag != tag) {", "if (!oneway->tag) {", "oneway", sanitized=True),

@@ -154,8 +154,29 @@ static void echo_of_something_older_does_not_count(void **state)
 	cross(&s, ACKS, 1200, 50, 11, 0);
 	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
 	s.pkt[ACKS].ack = true;
-	cross(&s, ACKS, 31000, 50, 12, 0);	/* a later one was echoed: still a bound */
+	cross(&s, ACKS, 31000, 50, 11, 0);
 	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000, UNIT_US);
+}
+
+/* It came second, or what was before it was lost: how long it took is not known any more. */
+static void echo_of_something_newer_ends_the_probe(void **state)
+{
+	struct sight s = new_sight();
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
+	cross(&s, ACKS, 21000, 50, 12, 0);
+	assert_false(s.pkt[ACKS].answers);
+	cross(&s, ACKS, 22000, 50, 11, 0);
+	assert_false(s.pkt[ACKS].answers);
+	assert_int_equal(zrtt_half_us(&s.set[0].half[DATA]), 0);
+	/* another one may begin */
+	assert_false(cross(&s, DATA, 23000, 13, 0, 0));
+	assert_true(cross(&s, DATA, 24000, 14, 0, 0));
+	cross(&s, ACKS, 34000, 51, 14, 0);
+	assert_true(s.pkt[ACKS].answers);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 10000, UNIT_US);
 }
 
 /* Who does not see the connection has to guess one of a thousand: not one of two. */
@@ -177,17 +198,13 @@ static void echo_of_what_was_never_sent_does_not_count(void **state)
 	cross(&s, ACKS, 31000, 50, 11, 0);
 	assert_true(s.pkt[ACKS].answers);
 	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000, UNIT_US);
-	/* nor does it say that a receiver has got what was dropped */
-	zrtt_conn_lost(s.set, TAG, DATA, 20, 40000, epoch_of(40000));
-	cross(&s, ACKS, 41000, 51, 20 + (1U << 30), 0);
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
-	cross(&s, ACKS, 42000, 51, 20, 0);
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
-	/* a clock of 1 us */
+	/* nor does it end a probe, unless it is of what may be sent by now: a clock of 1 us */
 	cross(&s, DATA, 50000, 1000000, 0, 0);
 	assert_true(cross(&s, DATA, 51000, 1001000, 0, 0));
+	cross(&s, ACKS, 52000, 60, 1001000 + ZRTT_PROBE_TICKS + 1, 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_FLYING);
 	cross(&s, ACKS, 2051000, 60, 1001000 + 2000000, 0);
-	assert_true(s.pkt[ACKS].answers);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 }
 
 static void probe_that_never_left_is_not_answered(void **state)
@@ -227,9 +244,9 @@ static void clock_that_lags_gives_nothing_up(void **state)
 	cross(&s, ACKS, 30000, 50, 11, 0);
 	assert_true(s.pkt[ACKS].answers);
 	assert_int_equal(s.pkt[ACKS].answer.gap_us, 20000);
-	zrtt_conn_lost(s.set, TAG, DATA, 20, 40000, epoch_of(40000));
+	zrtt_conn_again(s.set, TAG, DATA, 0, 20, 40000, epoch_of(40000));
 	assert_false(cross(&s, DATA, 36000, 21, 0, 0));
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_AGAIN);
 }
 
 /* An age that looks negative is a long one, when the clock has wrapped. */
@@ -270,51 +287,57 @@ static void timestamp_that_is_never_reached_is_given_up(void **state)
 	assert_true(cross(&s, DATA, 2 * over, 40010, 0, 0));
 }
 
-/* What the receiver echoes does not go on until it has got the packet again. */
-static void answer_behind_a_drop_does_not_count(void **state)
+/* What the receiver echoes does not go on until it has got the packet again: only that is timed. */
+static void what_is_sent_again_is_timed(void **state)
 {
 	struct sight s = new_sight();
 
 	(void)state;
 	exchange(&s, 0, 10, 10000, 10000);
-	assert_true(arrive(&s, DATA, 101000, 21, 13));	/* and is dropped */
-	zrtt_conn_lost(s.set, TAG, DATA, 21, 101000, epoch_of(101000));
-	assert_false(cross(&s, DATA, 102000, 22, 13, 0));
-	cross(&s, ACKS, 112000, 60, 20, 0);
-	assert_false(cross(&s, DATA, 113000, 23, 13, 0));
-	/* it has it */
-	cross(&s, ACKS, 150000, 61, 23, 0);
-	assert_false(s.pkt[ACKS].answers);
-	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 10000, UNIT_US);
-	assert_false(cross(&s, DATA, 151000, 24, 13, 0));
-	assert_true(cross(&s, DATA, 152000, 25, 13, 0));
-	cross(&s, ACKS, 170000, 62, 25, 0);
+	/* 19 is lost, and 20 a probe behind that hole */
+	assert_true(cross(&s, DATA, 100000, 20, 13, 0));
+	zrtt_conn_again(s.set, TAG, DATA, 3, 40, 120000, epoch_of(120000));
+	assert_false(cross(&s, DATA, 121000, 41, 13, 0));
+	/* the next one is none while that is on its way */
+	zrtt_conn_again(s.set, TAG, DATA, 3, 42, 122000, epoch_of(122000));
+	cross(&s, ACKS, 123000, 60, 18, 0);
+	assert_int_equal(s.set[0].probe[DATA] & ZRTT_PROBE_BITS, ZRTT_PROBE_AGAIN);
+	cross(&s, ACKS, 138000, 61, 40, 0);
 	assert_true(s.pkt[ACKS].answers);
+	assert_int_equal(s.pkt[ACKS].answered, 3);
+	assert_int_equal(s.pkt[ACKS].answer.left_us, 120000);
 	assert_near(s.pkt[ACKS].answer.excess_us, 8000, UNIT_US);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
+	/* that may be lost, too */
+	zrtt_conn_again(s.set, TAG, DATA, 3, 50, 150000, epoch_of(150000));
+	cross(&s, ACKS, 190000, 62, 70, 0);
+	assert_false(s.pkt[ACKS].answers);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
+	zrtt_conn_again(s.set, TAG, DATA, 3, 80, 200000, epoch_of(200000));
+	cross(&s, DATA, 200001 + ZRTT_PROBE_MAX_US, 90, 13, 0);
+	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 	/* nobody's */
-	zrtt_conn_lost(s.set, TAG + 1, DATA, 30, 171000, epoch_of(171000));
+	zrtt_conn_again(s.set, TAG + 1, DATA, 3, 30, 171000, epoch_of(171000));
 	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
 }
 
-/* That is not what it echoes of an earlier one, which was on its way. And should it never get the
- * packet, it is given up a while after the drop, not after that probe.
- */
-static void drop_is_of_its_own_packet(void **state)
+/* The next one need not wait until it is given up. */
+static void probe_that_its_queue_drops_is_over(void **state)
 {
-	const u32 drop_us = ZRTT_PROBE_MAX_US / 2;
 	struct sight s = new_sight();
 
 	(void)state;
 	cross(&s, DATA, 0, 10, 0, 0);
-	assert_true(cross(&s, DATA, 1000, 11, 0, 0));
-	zrtt_conn_lost(s.set, TAG, DATA, 21, drop_us, epoch_of(drop_us));
-	cross(&s, ACKS, drop_us + 1000, 60, 11, 0);
-	assert_false(s.pkt[ACKS].answers);
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
-	cross(&s, DATA, drop_us + ZRTT_PROBE_MAX_US, 22, 0, 0);
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_LOST);
-	cross(&s, ACKS, drop_us + ZRTT_PROBE_MAX_US, 61, 21, 0);
-	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
+	assert_true(arrive(&s, DATA, 1000, 11, 0));
+	zrtt_conn_dropped(s.set, TAG, DATA, epoch_of(2000));
+	assert_false(cross(&s, DATA, 3000, 12, 0, 0));
+	assert_true(cross(&s, DATA, 4000, 13, 0, 0));
+	/* one that has left is not in the queue */
+	zrtt_conn_dropped(s.set, TAG, DATA, epoch_of(5000));
+	cross(&s, ACKS, 14000, 50, 13, 0);
+	assert_true(s.pkt[ACKS].answers);
+	zrtt_conn_dropped(s.set, TAG + 1, DATA, epoch_of(15000));
+	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
 }
 
 static void who_asks_is_told(void **state)
@@ -560,14 +583,15 @@ int main(void)
 		cmocka_unit_test(own_queues_do_not_count),
 		cmocka_unit_test(only_the_first_packet_of_a_tsval_is_timed),
 		cmocka_unit_test(echo_of_something_older_does_not_count),
+		cmocka_unit_test(echo_of_something_newer_ends_the_probe),
 		cmocka_unit_test(echo_of_what_was_never_sent_does_not_count),
 		cmocka_unit_test(probe_that_never_left_is_not_answered),
 		cmocka_unit_test(lost_probe_is_given_up),
 		cmocka_unit_test(clock_that_lags_gives_nothing_up),
 		cmocka_unit_test(probe_of_an_idle_connection_is_given_up),
 		cmocka_unit_test(timestamp_that_is_never_reached_is_given_up),
-		cmocka_unit_test(answer_behind_a_drop_does_not_count),
-		cmocka_unit_test(drop_is_of_its_own_packet),
+		cmocka_unit_test(what_is_sent_again_is_timed),
+		cmocka_unit_test(probe_that_its_queue_drops_is_over),
 		cmocka_unit_test(who_asks_is_told),
 		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),
 		cmocka_unit_test(clocks_may_wrap),
