@@ -56,8 +56,18 @@ OF_RUN = (
            "fair share", "ect1_share", _only, ".2f", min, _unless_known),
     Column("within", "Jain's index of the flows of one host, the worst, where hosts are compared",
            "within_jain", _only, ".4f", max, _unless_known),
+    Column("whole, ms", "mean sojourn in the queue and in the line's", "whole_mean_ms",
+           _only, ".1f", min, _unless_known),
+    Column("whole p95", "likewise", "whole_p95_ms", _only, ".1f", min, _unless_known),
 )  # fmt: skip
 
+_LINES = (
+    Column("whole, ms", "mean sojourn in the queue and in the line's, mean of the scenarios",
+           "whole_mean_ms", fmean, ".1f", min, _unless_known),
+    Column("whole p95", "likewise, median of the scenarios", "whole_p95_ms", median, ".1f", min,
+           _unless_known),
+    Column("most", "of the scenarios", "whole_p95_ms", max, ".0f", min, _unless_known),
+)  # fmt: skip
 _HOSTS = (
     Column("within", "Jain's index of the flows of one host, the worst, where hosts are compared; "
            "mean of the scenarios", "within_jain", fmean, ".4f", max, _unless_known),
@@ -112,6 +122,7 @@ OF_QDISC = (
     *_THIN,
     *_L4S,
     *_HOSTS,
+    *_LINES,
 )
 OF_CLASS = (
     Column("Jain, mean", "of the class", "jain", fmean, ".4f"),
@@ -126,6 +137,7 @@ OF_CLASS = (
     *_THIN,
     *_L4S,
     *_HOSTS,
+    *_LINES,
 )  # fmt: skip
 OF_THIN = (
     Column("mean, ms", "sojourn, median of the scenarios", "mean_ms", median, ".2f"),

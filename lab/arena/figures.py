@@ -53,6 +53,9 @@ class Figures:
     """Rate of the best-off sender of ECT(1) that is not scalable, to its due share."""
     within_jain: float = math.nan
     """Jain's index of the flows of one host, the worst, where hosts are compared."""
+    whole_mean_ms: float = math.nan
+    """Sojourn in the queue and in the FIFO of the line behind it."""
+    whole_p95_ms: float = math.nan
     jain_lead: float = math.nan
     """Jain's index less that of the better rival: below 0 if behind."""
     utilisation_lead: float = math.nan
@@ -106,6 +109,8 @@ def of_run(number: int, point: Point, row: Row) -> Figures:
         l4s_p99_ms=row.l4s_p99_ms,
         ect1_share=row.ect1_share,
         within_jain=row.within_jain if scenario.sessions_of else math.nan,
+        whole_mean_ms=row.whole_mean_ms,
+        whole_p95_ms=row.whole_p95_ms,
     )
 
 

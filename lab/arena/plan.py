@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.arena.draw import Drawn, draw
+from lab.arena.lines import draw_line
 from lab.model.grid import Cell, GridError, Point, Sweep
 
 NAME = "arena"
@@ -21,6 +22,12 @@ L4S_WORDS = {"zrtt": "l4s", "fq_codel": "ce_threshold 1ms ce_threshold_selector 
 """What those have besides that do not look for ECT(1) by default."""
 HOSTS_QDISCS = {"zrtt": "zrtt fair srchost", "fq_codel": "fq_codel", "cake": "cake dual-srchost"}
 """Set up to be fair to hosts, as far as they can; their rivals with hosts."""
+LINES_QDISCS = {
+    "zrtt": "zrtt bandwidth auto timestamps",
+    "fq_codel": "fq_codel",
+    "cake-autorate": "cake-autorate min 200kbit base 10mbit max 200mbit",
+}
+"""What follows the rate of a line, and what leaves its queue to it."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,11 @@ class Shard:
         return number % self.count == self.index % self.count
 
 
-def default_qdiscs(kernel: str, *, l4s: bool = False, hosts: bool = False) -> dict[str, str]:
+def default_qdiscs(kernel: str, *, l4s: bool = False, hosts: bool = False,
+                   lines: bool = False) -> dict[str, str]:  # fmt: skip
     """Name -> words of tc, for the qdiscs that this kernel has."""
     found = QDISCS | (UML_QDISCS if kernel.startswith("uml") else {})
-    found = HOSTS_QDISCS if hosts else found
+    found = HOSTS_QDISCS if hosts else LINES_QDISCS if lines else found
     more = L4S_WORDS if l4s else {}
     return {name: " ".join([words, more.get(name, "")]).strip() for name, words in found.items()}
 
@@ -85,11 +93,13 @@ class Scenario:
 
 
 def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
-         kernel: str, **kinds: bool) -> list[Scenario]:  # fmt: skip
-    """Those scenarios, of such `kinds` as draw() has, with all qdiscs. Raises GridError if words
-    make no sense."""
+         kernel: str, *, lines: bool = False, **kinds: bool) -> list[Scenario]:  # fmt: skip
+    """Those scenarios, of such `kinds` as draw() has, or of `lines`, with all qdiscs. Raises
+    GridError if words or kinds make no sense."""
+    if lines and any(kinds.values()):
+        raise GridError("--lines: not with --hosts, --l4s or --streams")
     found = []
-    for drawn in (draw(seed, number, **kinds) for number in wanted):
+    for drawn in (draw_line(seed, n) if lines else draw(seed, n, **kinds) for n in wanted):
         cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
         sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
         found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))

@@ -23,6 +23,8 @@ from lab.arena.figures import (
 )
 from lab.arena.plan import Scenario
 from lab.html.tables import Column
+from lab.model.grid import Options
+from lab.model.scenario import Scenario as Made
 from lab.model.units import parse_rate
 from lab.output import text_table
 
@@ -38,13 +40,20 @@ def _rtts(scenario: Scenario) -> str:
     return f"{rtts[0]:g} ms" if rtts[0] == rtts[-1] else f"{rtts[0]:g} to {rtts[-1]:g} ms"
 
 
+def _link(options: Options, made: Made) -> str:
+    if not made.line:
+        return f"{parse_rate(options['rate']) / 1e6:g} Mbit/s"
+    rates = [f"{rate_bps / 1e6:.3g}@{at_s:g}" for at_s, rate_bps in made.line.rates]
+    return f"a line of {', '.join(rates)} Mbit/s and {made.line.buffer_bytes / 1000:.3g} kB"
+
+
 def describe(scenario: Scenario) -> str:
     """A scenario in words: link, flows, and further options."""
     point = next(iter(scenario.points.values()))
     options, made = point.options, point.scenario
     flows = made.n_flows
     parts = [
-        f"{parse_rate(options['rate']) / 1e6:g} Mbit/s",
+        _link(options, made),
         f"{flows} flow{'s' if flows > 1 else ''} of {_rtts(scenario)}",
         *([f"of {len(made.sessions_of)} hosts {options['sessions']}"] if made.sessions_of else []),
         options["cc"].removeprefix("mix:").replace(",", "+"),

@@ -52,6 +52,10 @@ def add(commands: Commands) -> None:
     p.add_argument("--streams", action="store_true",
                    help="there are 1 to 12 UDP streams, each of a constant rate below an equal "
                    "share, in place of other UDP; the scenarios are otherwise the same")  # fmt: skip
+    p.add_argument("--lines", action="store_true",
+                   help="other scenarios: behind the qdisc is a hidden line of 0.4 to 100 Mbit/s "
+                   "and more, whose rate changes; default qdiscs zrtt (bandwidth auto), fq_codel "
+                   "and cake-autorate")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=told(Shard.parse), default=Shard(), metavar="I/N",
@@ -72,7 +76,7 @@ def add(commands: Commands) -> None:
 
 def _kinds(args: argparse.Namespace) -> dict[str, bool]:
     """What scenarios are asked for, as draw() takes it."""
-    return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams}
+    return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams, "lines": args.lines}
 
 
 def _path(args: argparse.Namespace) -> Path:
@@ -96,7 +100,7 @@ def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row
 
 def _arena(args: argparse.Namespace) -> int:
     qdiscs = parse_qdiscs(args.qdisc) or default_qdiscs(
-        args.kernel, l4s=args.l4s, hosts=args.hosts
+        args.kernel, l4s=args.l4s, hosts=args.hosts, lines=args.lines
     )
     chosen = numbers(args.count, args.shard, args.only)
     wanted = plan(args.seed, chosen, qdiscs, args.kernel, **_kinds(args))
