@@ -348,7 +348,6 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		zrtt_pass_answer(q, &echo, &excess);
 }
 
-
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
 static void zrtt_note_seq(struct zrtt_sched_data *q)
 {
@@ -448,7 +447,7 @@ static noinline void zrtt_time_handshake(struct zrtt_sched_data *q, struct sk_bu
 		    ktime_get_ns());
 }
 
-/* A packet that was to start one is dropped. A flow notes that of its own when it times out. */
+/* A packet that was to start a measurement by timestamps is dropped. */
 static noinline void zrtt_stop_timing(struct zrtt_sched_data *q, const struct zrtt_skb_cb *cb)
 {
 	spinlock_t *lock;

@@ -40,6 +40,11 @@
  */
 #define ZRTT_PROBE_MAX_US	4000000
 
+/* What is sent again need not be the first packet of its TSval: its echo may be sooner by a tick.
+ * That is 10 ms at most, as of a kernel of 100 Hz that counts in jiffies.
+ */
+#define ZRTT_PROBE_TICK_US	10000
+
 /* Clocks have ticks of 1 us or longer: what is newer by more was not sent while a probe that is
  * timed was away.
  */
@@ -253,9 +258,7 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 	conn->probe[back] = ZRTT_PROBE_NONE;
 	if (pkt->tsecr != half->tsval)
 		return;
-	/* what is sent again need not be the first of its TSval */
-	if (state == ZRTT_PROBE_FLYING || !zrtt_half_us(half))
-		zrtt_half_take(half, gap_us);
+	zrtt_half_take(half, gap_us + (state == ZRTT_PROBE_AGAIN ? ZRTT_PROBE_TICK_US : 0));
 	pkt->answers = gap_us <= ZRTT_HINT_MAX_US;
 	pkt->answered = asker;
 	pkt->answer = (struct zrtt_line_answer) {

@@ -17,10 +17,11 @@
 #define EVENTS	128
 #define SPREAD	4	/* of the timestamps of one moment */
 
-/* Something that happened to packets of direction @way. */
+/* Something that happened to packets of direction @way; @again: it is sent again. */
 struct event {
 	u32 tag;
 	u8 way;
+	bool again;
 	u32 stamp;
 	u32 us;
 	u32 epoch;
@@ -65,7 +66,7 @@ static bool explains(const struct router *r, const struct event *left,
 {
 	u32 windows = (zrtt_epoch(r->now_ns) >> ZRTT_WINDOW_SHIFT) -
 		      (echo->epoch >> ZRTT_WINDOW_SHIFT);
-	u32 gap_us = echo->us - left->us;
+	u32 gap_us = echo->us - left->us + (left->again ? ZRTT_PROBE_TICK_US : 0);
 
 	return left->tag == echo->tag && left->way != echo->way &&
 	       gap_us <= ZRTT_HINT_MAX_US &&
@@ -177,6 +178,7 @@ static void send_again_or_drop(struct router *r, struct draw *d)
 		return;
 	}
 	zrtt_conn_again(r->set, event.tag, event.way, 0, event.stamp, event.us, event.epoch);
+	event.again = true;
 	note(&r->left, event);
 }
 

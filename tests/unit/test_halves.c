@@ -306,6 +306,7 @@ static void what_is_sent_again_is_timed(void **state)
 	assert_true(s.pkt[ACKS].answers);
 	assert_int_equal(s.pkt[ACKS].answered, 3);
 	assert_int_equal(s.pkt[ACKS].answer.left_us, 120000);
+	assert_int_equal(s.pkt[ACKS].answer.gap_us, 18000);
 	assert_near(s.pkt[ACKS].answer.excess_us, 8000, UNIT_US);
 	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 	/* that may be lost, too */
@@ -319,6 +320,28 @@ static void what_is_sent_again_is_timed(void **state)
 	/* nobody's */
 	zrtt_conn_again(s.set, TAG + 1, DATA, 3, 30, 171000, epoch_of(171000));
 	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
+}
+
+/* Another packet of its TSval may have been echoed, a tick before it. */
+static void what_is_sent_again_seems_longer_by_a_tick(void **state)
+{
+	struct sight s = new_sight();
+	u32 us = UNIT_US;
+
+	(void)state;
+	cross(&s, DATA, 0, 10, 0, 0);
+	zrtt_conn_again(s.set, TAG, DATA, 0, 20, 100000, epoch_of(100000));
+	cross(&s, ACKS, 150000, 60, 20, 0);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 50000 + ZRTT_PROBE_TICK_US, us);
+	assert_int_equal(s.pkt[ACKS].answer.excess_us, 0);
+	zrtt_conn_again(s.set, TAG, DATA, 0, 30, 200000, epoch_of(200000));
+	cross(&s, ACKS, 230000, 61, 30, 0);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, us);
+	/* nor does it lengthen what is known */
+	zrtt_conn_again(s.set, TAG, DATA, 0, 40, 300000, epoch_of(300000));
+	cross(&s, ACKS, 390000, 62, 40, 0);
+	assert_near(s.pkt[ACKS].answer.excess_us, 60000 - ZRTT_PROBE_TICK_US, us);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, us);
 }
 
 /* The next one need not wait until it is given up. */
@@ -591,6 +614,7 @@ int main(void)
 		cmocka_unit_test(probe_of_an_idle_connection_is_given_up),
 		cmocka_unit_test(timestamp_that_is_never_reached_is_given_up),
 		cmocka_unit_test(what_is_sent_again_is_timed),
+		cmocka_unit_test(what_is_sent_again_seems_longer_by_a_tick),
 		cmocka_unit_test(probe_that_its_queue_drops_is_over),
 		cmocka_unit_test(who_asks_is_told),
 		cmocka_unit_test(packet_of_another_connection_leaves_unnoticed),
