@@ -25,9 +25,9 @@ def _alone(scenario: Scenario) -> bool:
 
 
 CLASSES: dict[str, Callable[[Scenario], bool]] = {
-    "below 5 Mbit/s": lambda s: s.rate_bps < 5e6,
-    "5 to 100 Mbit/s": lambda s: 5e6 <= s.rate_bps < 100e6,
-    "100 Mbit/s and more": lambda s: s.rate_bps >= 100e6,
+    "below 5 Mbit/s": lambda s: s.capacity_bps < 5e6,
+    "5 to 100 Mbit/s": lambda s: 5e6 <= s.capacity_bps < 100e6,
+    "100 Mbit/s and more": lambda s: s.capacity_bps >= 100e6,
     "up to 4 flows": lambda s: s.n_flows <= 4,
     "5 to 30 flows": lambda s: 4 < s.n_flows <= 30,
     "more than 30 flows": lambda s: s.n_flows > 30,

@@ -12,6 +12,7 @@ import pytest
 from swept import FakeGuests
 
 from lab.arena import report
+from lab.arena.classes import CLASSES
 from lab.arena.columns import OF_QDISC, OF_RUN
 from lab.arena.draw import Drawn, scenario_of
 from lab.arena.figures import of_run
@@ -147,6 +148,12 @@ def test_lines_are_described() -> None:
     assert report.describe(made).startswith(
         "a line of 1.22@0, 34.5@40 Mbit/s and 42.2 kB, 2 flows of 25 ms, cubic, ECN off,"
     )
+
+
+def test_classes_are_by_the_line() -> None:
+    slow = [s for s in scenarios() if CLASSES["below 5 Mbit/s"](s)]
+    assert 0 < len(slow) < MANY / 2
+    assert all(line_of(s).mean_bps(0, s.total_s) < 5e6 for s in slow)
 
 
 def test_delay_is_that_of_both_queues() -> None:
