@@ -82,8 +82,6 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	const struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
 	const struct zrtt_wanted wanted = { .timestamps = true };
 	struct zrtt_dissected seen = { .data = skb->data };
-	struct zrtt_echo echo = {};
-	spinlock_t *lock;
 
 	q->hidden.bytes += bytes;
 	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
@@ -93,15 +91,9 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	if (!seen.p.tcp_flags)
 		return;
 	seen.pkt.tag = zrtt_hash_flow(&q->key, &seen.p, seen.data);
-	if (!zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
-			     zrtt_us(now_ns)) || !seen.p.timed)
-		return;
-	zrtt_hash_conn(&seen, skb, q->net->seed, &echo);
-	lock = zrtt_net_lock(q->net, echo.tag);
-	spin_lock(lock);
-	zrtt_conn_again(zrtt_net_set(q->net, echo.tag), echo.tag, echo.way, q->hidden.asker,
-			seen.p.tsval, zrtt_us(now_ns), zrtt_epoch(now_ns));
-	spin_unlock(lock);
+	if (zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
+			    zrtt_us(now_ns)) && seen.p.timed)
+		zrtt_time_again(q, &seen, skb, now_ns);
 }
 
 /* So many bytes leave for the line, if it is behind. */

@@ -456,8 +456,21 @@ static noinline void zrtt_stop_timing(struct zrtt_sched_data *q, const struct zr
 		return;
 	lock = zrtt_net_lock(q->net, cb->tag);
 	spin_lock(lock);
-	zrtt_conn_dropped(zrtt_net_set(q->net, cb->tag), cb->tag, cb->times - ZRTT_TIMES_HALF,
-			  zrtt_epoch(q->clock.ns));
+	zrtt_conn_dropped(zrtt_net_set(q->net, cb->tag), cb->tag, cb->times - ZRTT_TIMES_HALF);
+	spin_unlock(lock);
+}
+
+/* A packet that is sent again leaves for the line: its way is timed. */
+static void zrtt_time_again(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
+			    const struct sk_buff *skb, u64 now_ns)
+{
+	struct zrtt_echo echo = { .tsval = seen->p.tsval, .asker = q->hidden.asker };
+	spinlock_t *lock;
+
+	zrtt_hash_conn(seen, skb, q->net->seed, &echo);
+	lock = zrtt_net_lock(q->net, echo.tag);
+	spin_lock(lock);
+	zrtt_conn_again(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(now_ns));
 	spin_unlock(lock);
 }
 
@@ -478,8 +491,7 @@ static noinline void zrtt_start_timing(struct zrtt_sched_data *q,
 		lock = zrtt_net_lock(q->net, cb->tag);
 		spin_lock(lock);
 		zrtt_conn_left(zrtt_net_set(q->net, cb->tag), cb->tag,
-			       cb->times - ZRTT_TIMES_HALF, zrtt_us(now_ns),
-			       zrtt_epoch(now_ns));
+			       cb->times - ZRTT_TIMES_HALF, zrtt_us(now_ns));
 		spin_unlock(lock);
 	}
 }

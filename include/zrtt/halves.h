@@ -163,6 +163,14 @@ static inline struct zrtt_conn *zrtt_conn_find(struct zrtt_conn *set, u32 tag,
 	return NULL;
 }
 
+/* The same, or NULL, of one that need have no slot: the clock only chooses which to take. */
+static inline struct zrtt_conn *zrtt_conn_known(struct zrtt_conn *set, u32 tag)
+{
+	struct zrtt_conn *evicted;
+
+	return zrtt_conn_find(set, tag, 0, &evicted);
+}
+
 /* Begin a new window if it is time, so that a path may become longer. The queues of
  * both directions have clocks of their own, one of which may lag behind.
  */
@@ -294,39 +302,34 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 	return zrtt_conn_probe(conn, pkt, now_us);
 }
 
-/* A packet of direction @way that is sent again leaves, with timestamp @tsval: it is a better probe
+/* A packet that is sent again leaves, with what @pkt says of it but for @tsecr: it is a better probe
  * than one behind the hole.
  */
-static inline void zrtt_conn_again(struct zrtt_conn *set, u32 tag, u8 way, u8 asker, u32 tsval,
-				   u32 now_us, u32 epoch)
+static inline void zrtt_conn_again(struct zrtt_conn *set, const struct zrtt_echo *pkt, u32 now_us)
 {
-	struct zrtt_conn *evicted, *conn;
+	struct zrtt_conn *conn = zrtt_conn_known(set, pkt->tag);
 
-	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
-	if (!conn || (conn->probe[way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_AGAIN)
+	if (!conn || (conn->probe[pkt->way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_AGAIN)
 		return;
-	conn->probe[way] = (u8)(ZRTT_PROBE_AGAIN | asker << ZRTT_ASKER_SHIFT);
-	conn->half[way].tsval = tsval;
-	conn->half[way].since_us = now_us;
+	conn->probe[pkt->way] = (u8)(ZRTT_PROBE_AGAIN | pkt->asker << ZRTT_ASKER_SHIFT);
+	conn->half[pkt->way].tsval = pkt->tsval;
+	conn->half[pkt->way].since_us = now_us;
 }
 
 /* The packet that began a probe of direction @way was dropped by its queue. */
-static inline void zrtt_conn_dropped(struct zrtt_conn *set, u32 tag, u8 way, u32 epoch)
+static inline void zrtt_conn_dropped(struct zrtt_conn *set, u32 tag, u8 way)
 {
-	struct zrtt_conn *evicted, *conn;
+	struct zrtt_conn *conn = zrtt_conn_known(set, tag);
 
-	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
 	if (conn && (conn->probe[way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_QUEUED)
 		conn->probe[way] = ZRTT_PROBE_NONE;
 }
 
 /* The packet that began a probe of direction @way left its queue. */
-static inline void zrtt_conn_left(struct zrtt_conn *set, u32 tag, u8 way,
-				  u32 now_us, u32 epoch)
+static inline void zrtt_conn_left(struct zrtt_conn *set, u32 tag, u8 way, u32 now_us)
 {
-	struct zrtt_conn *evicted, *conn;
+	struct zrtt_conn *conn = zrtt_conn_known(set, tag);
 
-	conn = zrtt_conn_find(set, tag, (u16)epoch, &evicted);
 	if (!conn || (conn->probe[way] & ZRTT_PROBE_BITS) != ZRTT_PROBE_QUEUED)
 		return;
 	conn->probe[way] += ZRTT_PROBE_FLYING - ZRTT_PROBE_QUEUED;

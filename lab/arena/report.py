@@ -23,8 +23,7 @@ from lab.arena.figures import (
 )
 from lab.arena.plan import Scenario
 from lab.html.tables import Column
-from lab.model.grid import Options
-from lab.model.scenario import Scenario as Made
+from lab.model.grid import Point
 from lab.model.units import parse_rate
 from lab.output import text_table
 
@@ -40,11 +39,12 @@ def _rtts(scenario: Scenario) -> str:
     return f"{rtts[0]:g} ms" if rtts[0] == rtts[-1] else f"{rtts[0]:g} to {rtts[-1]:g} ms"
 
 
-def _link(options: Options, made: Made) -> str:
-    if not made.line:
-        return f"{parse_rate(options['rate']) / 1e6:g} Mbit/s"
-    rates = [f"{rate_bps / 1e6:.3g}@{at_s:g}" for at_s, rate_bps in made.line.rates]
-    return f"a line of {', '.join(rates)} Mbit/s and {made.line.buffer_bytes / 1000:.3g} kB"
+def _link(point: Point) -> str:
+    line = point.scenario.line
+    if not line:
+        return f"{parse_rate(point.options['rate']) / 1e6:g} Mbit/s"
+    rates = [f"{rate_bps / 1e6:.3g}@{at_s:g}" for at_s, rate_bps in line.rates]
+    return f"a line of {', '.join(rates)} Mbit/s and {line.buffer_bytes / 1000:.3g} kB"
 
 
 def describe(scenario: Scenario) -> str:
@@ -53,7 +53,7 @@ def describe(scenario: Scenario) -> str:
     options, made = point.options, point.scenario
     flows = made.n_flows
     parts = [
-        _link(options, made),
+        _link(point),
         f"{flows} flow{'s' if flows > 1 else ''} of {_rtts(scenario)}",
         *([f"of {len(made.sessions_of)} hosts {options['sessions']}"] if made.sessions_of else []),
         options["cc"].removeprefix("mix:").replace(",", "+"),

@@ -75,7 +75,7 @@ def add(commands: Commands) -> None:
 
 
 def _kinds(args: argparse.Namespace) -> dict[str, bool]:
-    """What scenarios are asked for, as draw() takes it."""
+    """What scenarios are asked for, as plan() takes it."""
     return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams, "lines": args.lines}
 
 

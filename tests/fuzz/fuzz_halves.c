@@ -170,14 +170,18 @@ static void arrive(struct router *r, struct draw *d)
 /* A packet that is sent again leaves, or one that began a probe is dropped. */
 static void send_again_or_drop(struct router *r, struct draw *d)
 {
-	const struct zrtt_echo pkt = { .tag = 1 + draw_index(d, TAGS), .way = draw_index(d, 2) };
-	struct event event = event_now(r, &pkt, r->clock + draw_index(d, SPREAD));
+	const struct zrtt_echo pkt = {
+		.tag = 1 + draw_index(d, TAGS),
+		.way = draw_index(d, 2),
+		.tsval = r->clock + draw_index(d, SPREAD),
+	};
+	struct event event = event_now(r, &pkt, pkt.tsval);
 
 	if (draw_index(d, 2)) {
-		zrtt_conn_dropped(r->set, event.tag, event.way, event.epoch);
+		zrtt_conn_dropped(r->set, pkt.tag, pkt.way);
 		return;
 	}
-	zrtt_conn_again(r->set, event.tag, event.way, 0, event.stamp, event.us, event.epoch);
+	zrtt_conn_again(r->set, &pkt, event.us);
 	event.again = true;
 	note(&r->left, event);
 }
@@ -190,7 +194,7 @@ static void leave(struct router *r, struct draw *d)
 		return;
 	event = r->queued.list[draw_index(d, r->queued.n)];
 	event.us = (u32)(r->now_ns / 1000);
-	zrtt_conn_left(r->set, event.tag, event.way, event.us, zrtt_epoch(r->now_ns));
+	zrtt_conn_left(r->set, event.tag, event.way, event.us);
 	note(&r->left, event);
 }
 

@@ -41,7 +41,7 @@ static bool arrive(struct sight *s, u8 way, u64 now_us, u32 tsval, u32 tsecr)
 
 static void leave(struct sight *s, u8 way, u64 now_us)
 {
-	zrtt_conn_left(s->set, TAG, way, (u32)now_us, epoch_of(now_us));
+	zrtt_conn_left(s->set, TAG, way, (u32)now_us);
 }
 
 /* A packet comes, and leaves after @queued_us. Return: it began a probe. */
@@ -53,6 +53,14 @@ static bool cross(struct sight *s, u8 way, u64 now_us, u32 tsval, u32 tsecr,
 	if (begins)
 		leave(s, way, now_us + queued_us);
 	return begins;
+}
+
+/* Data is sent again, and @asker asks for its answer. */
+static void again(struct sight *s, u8 asker, u32 tsval, u64 now_us)
+{
+	s->pkt[DATA].asker = asker;
+	s->pkt[DATA].tsval = tsval;
+	zrtt_conn_again(s->set, &s->pkt[DATA], (u32)now_us);
 }
 
 /* One exchange at @now_us: each half takes what is said, TSvals are from @ts on. */
@@ -244,7 +252,7 @@ static void clock_that_lags_gives_nothing_up(void **state)
 	cross(&s, ACKS, 30000, 50, 11, 0);
 	assert_true(s.pkt[ACKS].answers);
 	assert_int_equal(s.pkt[ACKS].answer.gap_us, 20000);
-	zrtt_conn_again(s.set, TAG, DATA, 0, 20, 40000, epoch_of(40000));
+	again(&s, 0, 20, 40000);
 	assert_false(cross(&s, DATA, 36000, 21, 0, 0));
 	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_AGAIN);
 }
@@ -296,10 +304,10 @@ static void what_is_sent_again_is_timed(void **state)
 	exchange(&s, 0, 10, 10000, 10000);
 	/* 19 is lost, and 20 a probe behind that hole */
 	assert_true(cross(&s, DATA, 100000, 20, 13, 0));
-	zrtt_conn_again(s.set, TAG, DATA, 3, 40, 120000, epoch_of(120000));
+	again(&s, 3, 40, 120000);
 	assert_false(cross(&s, DATA, 121000, 41, 13, 0));
 	/* the next one is none while that is on its way */
-	zrtt_conn_again(s.set, TAG, DATA, 3, 42, 122000, epoch_of(122000));
+	again(&s, 3, 42, 122000);
 	cross(&s, ACKS, 123000, 60, 18, 0);
 	assert_int_equal(s.set[0].probe[DATA] & ZRTT_PROBE_BITS, ZRTT_PROBE_AGAIN);
 	cross(&s, ACKS, 138000, 61, 40, 0);
@@ -310,38 +318,38 @@ static void what_is_sent_again_is_timed(void **state)
 	assert_near(s.pkt[ACKS].answer.excess_us, 8000, UNIT_US);
 	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 	/* that may be lost, too */
-	zrtt_conn_again(s.set, TAG, DATA, 3, 50, 150000, epoch_of(150000));
+	again(&s, 3, 50, 150000);
 	cross(&s, ACKS, 190000, 62, 70, 0);
 	assert_false(s.pkt[ACKS].answers);
 	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
-	zrtt_conn_again(s.set, TAG, DATA, 3, 80, 200000, epoch_of(200000));
+	again(&s, 3, 80, 200000);
 	cross(&s, DATA, 200001 + ZRTT_PROBE_MAX_US, 90, 13, 0);
 	assert_int_equal(s.set[0].probe[DATA], ZRTT_PROBE_NONE);
 	/* nobody's */
-	zrtt_conn_again(s.set, TAG + 1, DATA, 3, 30, 171000, epoch_of(171000));
-	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
+	s.pkt[DATA].tag = TAG + 1;
+	again(&s, 3, 30, 171000);
+	assert_null(zrtt_conn_known(s.set, TAG + 1));
 }
 
 /* Another packet of its TSval may have been echoed, a tick before it. */
 static void what_is_sent_again_seems_longer_by_a_tick(void **state)
 {
 	struct sight s = new_sight();
-	u32 us = UNIT_US;
 
 	(void)state;
 	cross(&s, DATA, 0, 10, 0, 0);
-	zrtt_conn_again(s.set, TAG, DATA, 0, 20, 100000, epoch_of(100000));
+	again(&s, 0, 20, 100000);
 	cross(&s, ACKS, 150000, 60, 20, 0);
-	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 50000 + ZRTT_PROBE_TICK_US, us);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 50000 + ZRTT_PROBE_TICK_US, UNIT_US);
 	assert_int_equal(s.pkt[ACKS].answer.excess_us, 0);
-	zrtt_conn_again(s.set, TAG, DATA, 0, 30, 200000, epoch_of(200000));
+	again(&s, 0, 30, 200000);
 	cross(&s, ACKS, 230000, 61, 30, 0);
-	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, us);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, UNIT_US);
 	/* nor does it lengthen what is known */
-	zrtt_conn_again(s.set, TAG, DATA, 0, 40, 300000, epoch_of(300000));
+	again(&s, 0, 40, 300000);
 	cross(&s, ACKS, 390000, 62, 40, 0);
-	assert_near(s.pkt[ACKS].answer.excess_us, 60000 - ZRTT_PROBE_TICK_US, us);
-	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, us);
+	assert_near(s.pkt[ACKS].answer.excess_us, 60000 - ZRTT_PROBE_TICK_US, UNIT_US);
+	assert_near(zrtt_half_us(&s.set[0].half[DATA]), 30000 + ZRTT_PROBE_TICK_US, UNIT_US);
 }
 
 /* The next one need not wait until it is given up. */
@@ -352,15 +360,15 @@ static void probe_that_its_queue_drops_is_over(void **state)
 	(void)state;
 	cross(&s, DATA, 0, 10, 0, 0);
 	assert_true(arrive(&s, DATA, 1000, 11, 0));
-	zrtt_conn_dropped(s.set, TAG, DATA, epoch_of(2000));
+	zrtt_conn_dropped(s.set, TAG, DATA);
 	assert_false(cross(&s, DATA, 3000, 12, 0, 0));
 	assert_true(cross(&s, DATA, 4000, 13, 0, 0));
 	/* one that has left is not in the queue */
-	zrtt_conn_dropped(s.set, TAG, DATA, epoch_of(5000));
+	zrtt_conn_dropped(s.set, TAG, DATA);
 	cross(&s, ACKS, 14000, 50, 13, 0);
 	assert_true(s.pkt[ACKS].answers);
-	zrtt_conn_dropped(s.set, TAG + 1, DATA, epoch_of(15000));
-	assert_null(zrtt_conn_find(s.set, TAG + 1, 0, &(struct zrtt_conn *) { NULL }));
+	zrtt_conn_dropped(s.set, TAG + 1, DATA);
+	assert_null(zrtt_conn_known(s.set, TAG + 1));
 }
 
 static void who_asks_is_told(void **state)
