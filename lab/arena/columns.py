@@ -56,12 +56,16 @@ OF_RUN = (
            "fair share", "ect1_share", _only, ".2f", min, _unless_known),
     Column("within", "Jain's index of the flows of one host, the worst, where hosts are compared",
            "within_jain", _only, ".4f", max, _unless_known),
+    Column("least used", "share of the line, at the rate at which it is used least", "least_used",
+           _only, ".1%", max, _unless_known),
     Column("whole, ms", "mean sojourn in the queue and in the line's", "whole_mean_ms",
            _only, ".1f", min, _unless_known),
     Column("whole p95", "likewise", "whole_p95_ms", _only, ".1f", min, _unless_known),
 )  # fmt: skip
 
 _LINES = (
+    Column("least used", "share of the line, at the rate at which it is used least; mean of the "
+           "scenarios", "least_used", fmean, ".1%", max, _unless_known),
     Column("whole, ms", "mean sojourn in the queue and in the line's, mean of the scenarios",
            "whole_mean_ms", fmean, ".1f", min, _unless_known),
     Column("whole p95", "likewise, median of the scenarios", "whole_p95_ms", median, ".1f", min,

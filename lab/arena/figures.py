@@ -53,6 +53,8 @@ class Figures:
     """Rate of the best-off sender of ECT(1) that is not scalable, to its due share."""
     within_jain: float = math.nan
     """Jain's index of the flows of one host, the worst, where hosts are compared."""
+    least_used: float = math.nan
+    """Share of a line that is used at the rate at which it is used least."""
     whole_mean_ms: float = math.nan
     """Sojourn in the queue and in the FIFO of the line behind it."""
     whole_p95_ms: float = math.nan
@@ -109,6 +111,7 @@ def of_run(number: int, point: Point, row: Row) -> Figures:
         l4s_p99_ms=row.l4s_p99_ms,
         ect1_share=row.ect1_share,
         within_jain=row.within_jain if scenario.sessions_of else math.nan,
+        least_used=row.min_phase_utilisation if scenario.line else math.nan,
         whole_mean_ms=row.whole_mean_ms,
         whole_p95_ms=row.whole_p95_ms,
     )

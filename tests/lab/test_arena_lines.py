@@ -159,10 +159,16 @@ def test_classes_are_by_the_line() -> None:
 def test_delay_is_that_of_both_queues() -> None:
     point = plan(3, [4], LINES_QDISCS, "uml", lines=True)[0].points["zrtt"]
     row: Row = sweep._row(point, FakeGuests().run(point), "0")
-    figures = of_run(4, point, replace(row, whole_mean_ms=12.0, whole_p95_ms=34.5))
+    row = replace(row, min_phase_utilisation=0.914, whole_mean_ms=12.0, whole_p95_ms=34.5)
+    figures = of_run(4, point, row)
     told = {column.head: column.text(column.of([figures])) for column in OF_RUN}
     assert (told["whole, ms"], told["whole p95"]) == ("12.0", "34.5")
     sums = [(column.head, column.text(column.of([figures]))) for column in OF_QDISC]
+    assert told["least used"] == "91.4%" and sums[-4] == ("least used", "91.4%")
     assert sums[-3:] == [("whole, ms", "12.0"), ("whole p95", "34.5"), ("most", "34")]
-    other = replace(figures, whole_mean_ms=math.nan, whole_p95_ms=math.nan)
-    assert not any(column.tells([other]) for column in OF_RUN if column.head.startswith("whole"))
+    other = replace(figures, whole_mean_ms=math.nan, whole_p95_ms=math.nan, least_used=math.nan)
+    assert not any(
+        column.tells([other])
+        for column in OF_RUN
+        if column.head.startswith(("whole", "least"))
+    )
