@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Draws hidden lines at random, for what follows their rate: each from a seed and a number alone."""
+"""Draws hidden lines at random, for what follows their rate: each from a seed and a number."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from lab.arena.draw import Chance, Drawn
 from lab.model.grid import FIELDS, Options
+from lab.model.line import PLACES
 
 FAST_KBPS = (4_000, 100_000)
 """The faster rate of a line, uniform in its logarithm as all that follows,"""
@@ -73,8 +74,8 @@ def _line(chance: Chance) -> str:
     return f"rate={','.join(f'{kbps:.0f}kbit@{at_s}' for kbps, at_s in rates)} buffer={buffer}B"
 
 
-def draw_line(arena: int, number: int) -> Drawn:
-    """Scenario number NUMBER, from 1 on, of the arena of lines with that seed.
+def draw_line(arena: int, number: int, place: str = PLACES[0]) -> Drawn:
+    """Scenario number NUMBER, from 1 on, of the arena of lines with that seed; it is at `place`.
 
     What passes both ways is timed where zrtt is on both sides, so it is on the way back.
     """
@@ -94,6 +95,8 @@ def draw_line(arena: int, number: int) -> Drawn:
         "back": "zrtt timestamps",
         "line": _line(chance),
     }
+    if place != PLACES[0]:
+        options["line"] += f" place={place}"
     if options["sessions"] == "1" and len(rtts) == 1:
         options["cc"] = options["cc"].removeprefix("mix:").split(",")[0]
     options |= {"thin": "voip*2"} if chance.happens(CALLS) else {}

@@ -28,6 +28,8 @@ LINES_QDISCS = {
     "cake-autorate": "cake-autorate min 200kbit base 10mbit max 200mbit",
 }
 """What follows the rate of a line, and what leaves its queue to it."""
+LINE_WORDS = {"before": {"zrtt": "zrtt bandwidth auto ingress timestamps"}}
+"""What is asked for otherwise, by the line's place."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,11 @@ class Shard:
 
 
 def default_qdiscs(kernel: str, *, l4s: bool = False, hosts: bool = False,
-                   lines: bool = False) -> dict[str, str]:  # fmt: skip
-    """Name -> words of tc, for the qdiscs that this kernel has."""
+                   lines: str = "") -> dict[str, str]:  # fmt: skip
+    """Name -> words of tc, for the qdiscs that this kernel has; `lines`: where lines are."""
     found = QDISCS | (UML_QDISCS if kernel.startswith("uml") else {})
-    found = HOSTS_QDISCS if hosts else LINES_QDISCS if lines else found
+    found = HOSTS_QDISCS if hosts else found
+    found = LINES_QDISCS | LINE_WORDS.get(lines, {}) if lines else found
     more = L4S_WORDS if l4s else {}
     return {name: " ".join([words, more.get(name, "")]).strip() for name, words in found.items()}
 
@@ -93,13 +96,15 @@ class Scenario:
 
 
 def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
-         kernel: str, *, lines: bool = False, **kinds: bool) -> list[Scenario]:  # fmt: skip
-    """Those scenarios, of such `kinds` as draw() has, or of `lines`, with all qdiscs. Raises
-    GridError if words or kinds make no sense."""
+         kernel: str, *, lines: str = "", **kinds: bool) -> list[Scenario]:  # fmt: skip
+    """Those scenarios, of such `kinds` as draw() has, or of `lines` at that place, with all qdiscs.
+
+    Raises GridError if words or kinds make no sense.
+    """
     if lines and any(kinds.values()):
         raise GridError("--lines: not with --hosts, --l4s or --streams")
     found = []
-    for drawn in (draw_line(seed, n) if lines else draw(seed, n, **kinds) for n in wanted):
+    for drawn in (draw_line(seed, n, lines) if lines else draw(seed, n, **kinds) for n in wanted):
         cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
         sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
         found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))

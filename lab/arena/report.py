@@ -44,7 +44,8 @@ def _link(point: Point) -> str:
     if not line:
         return f"{parse_rate(point.options['rate']) / 1e6:g} Mbit/s"
     rates = [f"{rate_bps / 1e6:.3g}@{at_s:g}" for at_s, rate_bps in line.rates]
-    return f"a line of {', '.join(rates)} Mbit/s and {line.buffer_bytes / 1000:.3g} kB"
+    place = " before the qdisc" if line.before else ""
+    return f"a line of {', '.join(rates)} Mbit/s and {line.buffer_bytes / 1000:.3g} kB{place}"
 
 
 def describe(scenario: Scenario) -> str:

@@ -16,6 +16,7 @@ from lab.commands import versions
 from lab.commands.parsing import Commands, Help, seeds, told
 from lab.host import files
 from lab.kernels.kernel import KERNELS
+from lab.model.line import PLACES
 from lab.results import table
 from lab.results.table import Row
 from lab.runs import sweep
@@ -52,10 +53,11 @@ def add(commands: Commands) -> None:
     p.add_argument("--streams", action="store_true",
                    help="there are 1 to 12 UDP streams, each of a constant rate below an equal "
                    "share, in place of other UDP; the scenarios are otherwise the same")  # fmt: skip
-    p.add_argument("--lines", action="store_true",
-                   help="other scenarios: behind the qdisc is a hidden line of 0.4 to 100 Mbit/s "
-                   "and more, whose rate changes; default qdiscs zrtt (bandwidth auto), fq_codel "
-                   "and cake-autorate")  # fmt: skip
+    p.add_argument("--lines", nargs="?", choices=PLACES, const=PLACES[0], default="",
+                   metavar="PLACE",
+                   help="other scenarios: behind the qdisc, or with the word before that side of "
+                   "it, is a hidden line of 0.4 to 100 Mbit/s and more, whose rate changes; "
+                   "default qdiscs zrtt (bandwidth auto), fq_codel and cake-autorate")  # fmt: skip
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=told(Shard.parse), default=Shard(), metavar="I/N",
@@ -75,14 +77,15 @@ def add(commands: Commands) -> None:
 
 
 def _kinds(args: argparse.Namespace) -> dict[str, bool]:
-    """What scenarios are asked for, as plan() takes it."""
-    return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams, "lines": args.lines}
+    """What flows are asked for, as draw() takes it."""
+    return {"hosts": args.hosts, "l4s": args.l4s, "streams": args.streams}
 
 
 def _path(args: argparse.Namespace) -> Path:
     shard = f"-{args.shard.index}of{args.shard.count}" if args.shard.count > 1 else ""
     kind = "".join(f"-{name}" for name, asked in _kinds(args).items() if asked)
-    return args.output or Path("out") / "arena" / f"{args.seed}{kind}{shard}.csv"
+    line = {"": "", PLACES[0]: "-lines"}.get(args.lines, f"-lines-{args.lines}")
+    return args.output or Path("out") / "arena" / f"{args.seed}{kind}{line}{shard}.csv"
 
 
 def _run(args: argparse.Namespace, wanted: Sequence[Scenario]) -> tuple[list[Row], int]:
@@ -103,7 +106,7 @@ def _arena(args: argparse.Namespace) -> int:
         args.kernel, l4s=args.l4s, hosts=args.hosts, lines=args.lines
     )
     chosen = numbers(args.count, args.shard, args.only)
-    wanted = plan(args.seed, chosen, qdiscs, args.kernel, **_kinds(args))
+    wanted = plan(args.seed, chosen, qdiscs, args.kernel, lines=args.lines, **_kinds(args))
     if args.list:
         print(report.scenarios(wanted))
         return 0

@@ -116,11 +116,13 @@ def add(commands: Commands) -> None:
     p.add_argument("--back", metavar="WORDS",
                    help="a qdisc on the router's link to each host, behind the delay, which ACKs "
                    "cross: with zrtt there, it sees both directions")  # fmt: skip
-    p.add_argument("--line", metavar="'rate=R[@S],R@S,...|trace=FILE|model=NAME:SEED buffer=B'",
+    p.add_argument("--line",
+                   metavar="'rate=R[@S],R@S,...|trace=FILE|model=NAME:SEED buffer=B [place=before]'",
                    help="a second bottleneck behind the router, hidden from the qdisc, which sees "
                    "a link of 1 Gbit/s: its rate, and from second S on another; or a trace in "
                    "mahimahi's format, or one of lte, starlink or stalls (lab trace); B is the "
-                   "room of its FIFO, in time at its first or mean rate, or bytes as 1250kB. "
+                   "room of its FIFO, in time at its first or mean rate, or bytes as 1250kB; with "
+                   "place=before it comes first, and the qdisc gets what it carries. "
                    "--rate is then not used")  # fmt: skip
     p.add_argument("--slow", metavar="'host=N rate=R buffer=B [loss=P%]'",
                    help="a bottleneck with a FIFO behind all others, that data from the host of "

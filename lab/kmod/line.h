@@ -14,12 +14,14 @@ enum {
 	TCA_LINE_TRACE,		/* string, file of times, in place of a rate */
 	TCA_LINE_START,		/* u8, 1: the trace begins now */
 	TCA_LINE_RESET,		/* u8, 1: forget everything counted so far */
+	TCA_LINE_BEFORE,	/* u8, 1: it is before its child */
 	__TCA_LINE_MAX,
 };
 #define TCA_LINE_MAX	(__TCA_LINE_MAX - 1)
 
 /* How long packets took. */
 struct tc_line_delay {
+	__u64 packets;
 	__u64 mean_ns;
 	__u32 p50_us;		/* upper edge of its bucket */
 	__u32 p95_us;		/* as above */
@@ -35,7 +37,7 @@ struct tc_line_xstats {
 	__u64 elapsed_ns;	/* since the last reset */
 	__u64 drops;		/* packets that the FIFO had no room for */
 	struct tc_line_delay own;	/* in the FIFO */
-	struct tc_line_delay whole;	/* from the arrival at the child */
+	struct tc_line_delay whole;	/* in it and in the child */
 };
 
 #endif

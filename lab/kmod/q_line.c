@@ -2,7 +2,7 @@
 /*
  * q_line: lets tc(8) add, change and show the laboratory's line.
  *
- *	tc qdisc add dev DEV root line limit BYTES { rate BITS_PER_S | trace FILE }
+ *	tc qdisc add dev DEV root line limit BYTES { rate BITS_PER_S | trace FILE } [ before ]
  *	tc qdisc change dev DEV root line [ rate BITS_PER_S ] [ start ] [ reset ]
  */
 #include <stdio.h>
@@ -23,6 +23,8 @@ static int line_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 	for (; argc > 0; argc--, argv++) {
 		if (!strcmp(*argv, "start")) {
 			addattr8(n, room, TCA_LINE_START, 1);
+		} else if (!strcmp(*argv, "before")) {
+			addattr8(n, room, TCA_LINE_BEFORE, 1);
 		} else if (!strcmp(*argv, "reset")) {
 			addattr8(n, room, TCA_LINE_RESET, 1);
 		} else if (!strcmp(*argv, "limit") && argc > 1 && !get_u32(&limit, argv[1], 10)) {
@@ -40,7 +42,7 @@ static int line_parse_opt(const struct qdisc_util *qu, int argc, char **argv,
 			argv++;
 		} else {
 			fprintf(stderr, "line: bad parameter or value: \"%s\"\n", *argv);
-			fprintf(stderr, "Usage: ... line [ limit BYTES ] [ rate BITS_PER_S | trace FILE ] [ start ] [ reset ]\n");
+			fprintf(stderr, "Usage: ... line [ limit BYTES ] [ rate BITS_PER_S | trace FILE ] [ before ] [ start ] [ reset ]\n");
 			return -1;
 		}
 	}
@@ -56,6 +58,7 @@ static int line_print_opt(const struct qdisc_util *qu, FILE *f, struct rtattr *o
 static void line_print_delay(const char *name, const struct tc_line_delay *delay)
 {
 	open_json_object(name);
+	print_lluint(PRINT_JSON, "packets", NULL, delay->packets);
 	print_lluint(PRINT_JSON, "mean_ns", NULL, delay->mean_ns);
 	print_uint(PRINT_JSON, "p50_us", NULL, delay->p50_us);
 	print_uint(PRINT_JSON, "p95_us", NULL, delay->p95_us);

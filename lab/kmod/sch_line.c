@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sch_line: a second bottleneck with a FIFO of its own, behind its child.
+ * sch_line: a second bottleneck with a FIFO of its own, behind its child or before it.
  *
  *	packets -> meter -> qdisc under test -> 1 Gbit/s -> FIFO -> the line
+ *	packets -> FIFO -> the line -> meter -> qdisc under test -> 1 Gbit/s	(before)
  *
  * The child is drained as by a fast link, whether or not the line is busy: it does not
  * notice the line, but for what TCP makes of its delay and losses. Both are one qdisc,
@@ -13,13 +14,14 @@
  * several smaller ones; what nobody uses is lost. The last time is also how long the trace
  * is, and it then begins anew.
  *
- * The child must be a meter that keeps its time stamps.
+ * The child must be a meter, and keep its time stamps if the line is behind it.
  */
 #include <linux/kernel_read_file.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/skbuff.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 #include <net/pkt_sched.h>
 
 #include "line.h"
@@ -37,11 +39,13 @@
 /**
  * struct line_delay - how long packets took since the last reset
  * @histogram:	packets per LINE_BUCKET_US
+ * @packets:	how many
  * @sum_ns:	of all of them
  * @max_us:	the longest
  */
 struct line_delay {
 	u32	*histogram;
+	u64	packets;
 	u64	sum_ns;
 	u32	max_us;
 };
@@ -61,6 +65,9 @@ struct line_trace {
 /**
  * struct line_sched_data - private data of one line
  * @child:	a meter, with the qdisc under test
+ * @before:	the line is, not behind it
+ * @came:	when packets in the child came to the line, then, in us by their address;
+ *		of packets that the child dropped, too, until their address is used again
  * @fifo:	what waits for the line
  * @fifo_bytes:	its length
  * @limit:	and the most that it may be
@@ -80,11 +87,13 @@ struct line_trace {
  * @since:	the last reset
  * @stats:	counters since then
  * @own:	delays in the FIFO
- * @whole:	delays from the arrival at the child
+ * @whole:	delays from the arrival at the first of both to the end of the second
  * @watchdog:	wakes the qdisc for the link and for the line
  */
 struct line_sched_data {
 	struct Qdisc		*child;
+	bool			before;
+	struct xarray		came;
 	struct sk_buff_head	fifo;
 	u32			fifo_bytes;
 	u32			limit;
@@ -118,6 +127,7 @@ static const struct nla_policy line_policy[TCA_LINE_MAX + 1] = {
 	[TCA_LINE_TRACE] = { .type = NLA_NUL_STRING, .len = LINE_PATH_LEN - 1 },
 	[TCA_LINE_START] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 	[TCA_LINE_RESET] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
+	[TCA_LINE_BEFORE] = NLA_POLICY_RANGE(NLA_U8, 1, 1),
 };
 
 static struct line_skb_cb *line_cb(const struct sk_buff *skb)
@@ -218,24 +228,25 @@ static void line_count_delay(struct line_delay *delay, ktime_t now, ktime_t sinc
 	u32 us = min_t(u64, div_u64(ns, NSEC_PER_USEC), U32_MAX);
 
 	delay->histogram[min(us / LINE_BUCKET_US, LINE_BUCKETS - 1)]++;
+	delay->packets++;
 	delay->sum_ns += ns;
 	delay->max_us = max(delay->max_us, us);
 }
 
-static u32 line_percentile_us(const struct line_delay *delay, u64 packets, u32 per_mille)
+static u32 line_percentile_us(const struct line_delay *delay, u32 per_mille)
 {
-	return percentile_us(delay->histogram, LINE_BUCKETS, LINE_BUCKET_US, packets, per_mille,
-			     delay->max_us);
+	return percentile_us(delay->histogram, LINE_BUCKETS, LINE_BUCKET_US, delay->packets,
+			     per_mille, delay->max_us);
 }
 
-static void line_fill_delay(const struct line_delay *delay, u64 packets,
-			    struct tc_line_delay *st)
+static void line_fill_delay(const struct line_delay *delay, struct tc_line_delay *st)
 {
-	if (packets)
-		st->mean_ns = div64_u64(delay->sum_ns, packets);
-	st->p50_us = line_percentile_us(delay, packets, 500);
-	st->p95_us = line_percentile_us(delay, packets, 950);
-	st->p99_us = line_percentile_us(delay, packets, 990);
+	st->packets = delay->packets;
+	if (delay->packets)
+		st->mean_ns = div64_u64(delay->sum_ns, delay->packets);
+	st->p50_us = line_percentile_us(delay, 500);
+	st->p95_us = line_percentile_us(delay, 950);
+	st->p99_us = line_percentile_us(delay, 990);
 	st->max_us = delay->max_us;
 }
 
@@ -260,6 +271,7 @@ static u64 line_capacity(struct line_sched_data *q, ktime_t now)
 static void line_forget_delay(struct line_delay *delay)
 {
 	memset(delay->histogram, 0, LINE_BUCKETS * sizeof(*delay->histogram));
+	delay->packets = 0;
 	delay->sum_ns = 0;
 	delay->max_us = 0;
 }
@@ -277,46 +289,46 @@ static void line_forget(struct line_sched_data *q, ktime_t now)
 
 /* -- packets -------------------------------------------------------------- */
 
+/* Return: whether the FIFO had room. */
+static bool line_join(struct line_sched_data *q, struct sk_buff *skb, ktime_t now)
+{
+	q->stats.packets_in++;
+	if (q->fifo_bytes + qdisc_pkt_len(skb) > q->limit) {
+		q->stats.drops++;
+		return false;
+	}
+	line_cb(skb)->came = now;
+	q->fifo_bytes += qdisc_pkt_len(skb);
+	__skb_queue_tail(&q->fifo, skb);
+	return true;
+}
+
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct line_sched_data *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
-	int ret = qdisc_enqueue(skb, q->child, to_free);
+	int ret;
 
-	if (ret != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(ret))
-			qdisc_qstats_drop(sch);
-		return ret;
+	if (q->before) {
+		if (!line_join(q, skb, ktime_get()))
+			return qdisc_drop(skb, sch, to_free);
+	} else {
+		ret = qdisc_enqueue(skb, q->child, to_free);
+		if (ret != NET_XMIT_SUCCESS) {
+			if (net_xmit_drop_count(ret))
+				qdisc_qstats_drop(sch);
+			return ret;
+		}
 	}
 	sch->qstats.backlog += len;
 	sch->q.qlen++;
 	return NET_XMIT_SUCCESS;
 }
 
-/* What the child lets go, as fast as the link is. */
-static void line_fill_fifo(struct Qdisc *sch, ktime_t now)
+static void line_forget_packet(struct Qdisc *sch, unsigned int len)
 {
-	struct line_sched_data *q = qdisc_priv(sch);
-	struct sk_buff *skb;
-
-	while (ktime_compare(q->link_free, now) <= 0) {
-		skb = q->child->dequeue(q->child);
-		if (!skb)
-			return;
-		q->link_free = ktime_add_ns(now, qdisc_pkt_len(skb) * LINE_LINK_NS_PER_BYTE);
-		q->stats.packets_in++;
-		if (q->fifo_bytes + qdisc_pkt_len(skb) > q->limit) {
-			q->stats.drops++;
-			qdisc_qstats_drop(sch);
-			qdisc_qstats_backlog_dec(sch, skb);
-			sch->q.qlen--;
-			kfree_skb(skb);
-			continue;
-		}
-		line_cb(skb)->came = now;
-		q->fifo_bytes += qdisc_pkt_len(skb);
-		__skb_queue_tail(&q->fifo, skb);
-	}
+	sch->qstats.backlog -= len;
+	sch->q.qlen--;
 }
 
 /* When the first of the FIFO will have left, at a rate. */
@@ -360,24 +372,19 @@ static ktime_t line_due_by_trace(struct line_sched_data *q, const struct sk_buff
 	return now;
 }
 
-static struct sk_buff *line_dequeue(struct Qdisc *sch)
+/* What the line has sent by now, or NULL; @next is then when to look again at the latest. */
+static struct sk_buff *line_send(struct line_sched_data *q, ktime_t now, ktime_t *next)
 {
-	struct line_sched_data *q = qdisc_priv(sch);
-	ktime_t now = ktime_get(), next = KTIME_MAX;
-	struct sk_buff *skb;
+	struct sk_buff *skb = skb_peek(&q->fifo);
+	ktime_t due;
 
-	line_fill_fifo(sch, now);
-	skb = skb_peek(&q->fifo);
-	if (skb)
-		next = q->trace ? line_due_by_trace(q, skb, now) : line_due_by_rate(q, skb);
-	if (ktime_after(next, now)) {
-		if (q->child->q.qlen && ktime_after(q->link_free, now))
-			next = min(next, q->link_free);
-		if (next != KTIME_MAX)
-			qdisc_watchdog_schedule_ns(&q->watchdog, ktime_to_ns(next));
+	if (!skb)
+		return NULL;
+	due = q->trace ? line_due_by_trace(q, skb, now) : line_due_by_rate(q, skb);
+	if (ktime_after(due, now)) {
+		*next = min(*next, due);
 		return NULL;
 	}
-
 	__skb_unlink(skb, &q->fifo);
 	q->fifo_bytes -= qdisc_pkt_len(skb);
 	q->sending = false;
@@ -385,10 +392,79 @@ static struct sk_buff *line_dequeue(struct Qdisc *sch)
 	q->stats.packets_out++;
 	q->stats.bytes_out += qdisc_pkt_len(skb);
 	line_count_delay(&q->own, now, line_cb(skb)->came);
-	line_count_delay(&q->whole, now, skb->tstamp);
+	return skb;
+}
+
+/* What the child lets go, as fast as the link is; or NULL, as above. */
+static struct sk_buff *line_from_child(struct line_sched_data *q, ktime_t now, ktime_t *next)
+{
+	struct sk_buff *skb;
+
+	if (ktime_after(q->link_free, now)) {
+		if (q->child->q.qlen)
+			*next = min(*next, q->link_free);
+		return NULL;
+	}
+	skb = q->child->dequeue(q->child);
+	if (skb)
+		q->link_free = ktime_add_ns(now, qdisc_pkt_len(skb) * LINE_LINK_NS_PER_BYTE);
+	return skb;
+}
+
+static void line_to_child(struct Qdisc *sch, struct sk_buff *skb)
+{
+	struct line_sched_data *q = qdisc_priv(sch);
+	unsigned int len = qdisc_pkt_len(skb);
+	struct sk_buff *to_free = NULL;
+	int ret;
+
+	xa_store(&q->came, (unsigned long)skb / sizeof(void *),
+		 xa_mk_value(ktime_to_us(line_cb(skb)->came)), GFP_ATOMIC);
+	ret = qdisc_enqueue(skb, q->child, &to_free);
+	kfree_skb_list(to_free);
+	if (ret != NET_XMIT_SUCCESS) {
+		if (net_xmit_drop_count(ret))
+			qdisc_qstats_drop(sch);
+		line_forget_packet(sch, len);
+	}
+}
+
+static ktime_t line_came_to_child(struct line_sched_data *q, const struct sk_buff *skb)
+{
+	void *us = xa_load(&q->came, (unsigned long)skb / sizeof(void *));
+
+	return us_to_ktime(xa_to_value(us));
+}
+
+static struct sk_buff *line_dequeue(struct Qdisc *sch)
+{
+	struct line_sched_data *q = qdisc_priv(sch);
+	ktime_t now = ktime_get(), next = KTIME_MAX;
+	struct sk_buff *skb;
+
+	if (q->before) {
+		while ((skb = line_send(q, now, &next)))
+			line_to_child(sch, skb);
+		skb = line_from_child(q, now, &next);
+	} else {
+		while ((skb = line_from_child(q, now, &next))) {
+			if (!line_join(q, skb, now)) {
+				qdisc_qstats_drop(sch);
+				line_forget_packet(sch, qdisc_pkt_len(skb));
+				kfree_skb(skb);
+			}
+		}
+		skb = line_send(q, now, &next);
+	}
+	if (!skb) {
+		if (next != KTIME_MAX)
+			qdisc_watchdog_schedule_ns(&q->watchdog, ktime_to_ns(next));
+		return NULL;
+	}
+
+	line_count_delay(&q->whole, now, q->before ? line_came_to_child(q, skb) : skb->tstamp);
 	skb_clear_tstamp(skb);
-	qdisc_qstats_backlog_dec(sch, skb);
-	sch->q.qlen--;
+	line_forget_packet(sch, qdisc_pkt_len(skb));
 	qdisc_bstats_update(sch, skb);
 	return skb;
 }
@@ -412,6 +488,10 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		NL_SET_ERR_MSG(extack, "a line with a trace has no rate");
 		return -EINVAL;
 	}
+	if (tb[TCA_LINE_BEFORE] && sch->q.qlen) {
+		NL_SET_ERR_MSG(extack, "a line with packets stays where it is");
+		return -EBUSY;
+	}
 	if (tb[TCA_LINE_TRACE]) {
 		if (q->trace || q->rate_bps) {
 			NL_SET_ERR_MSG(extack, "a trace is given once, and in place of a rate");
@@ -426,6 +506,8 @@ static int line_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 
 	sch_tree_lock(sch);
 	now = ktime_get();
+	if (tb[TCA_LINE_BEFORE])
+		q->before = true;
 	if (tb[TCA_LINE_LIMIT])
 		q->limit = nla_get_u32(tb[TCA_LINE_LIMIT]);
 	if (tb[TCA_LINE_RATE]) {
@@ -454,6 +536,7 @@ static int line_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_a
 
 	q->child = &noop_qdisc;
 	__skb_queue_head_init(&q->fifo);
+	xa_init(&q->came);
 	qdisc_watchdog_init(&q->watchdog, sch);
 	q->own.histogram = kvcalloc(LINE_BUCKETS, sizeof(*q->own.histogram), GFP_KERNEL);
 	q->whole.histogram = kvcalloc(LINE_BUCKETS, sizeof(*q->whole.histogram), GFP_KERNEL);
@@ -477,6 +560,7 @@ static void line_reset(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	qdisc_reset(q->child);
 	__skb_queue_purge(&q->fifo);
+	xa_destroy(&q->came);
 	q->fifo_bytes = 0;
 	q->sending = false;
 	q->head_sent = 0;
@@ -489,6 +573,7 @@ static void line_destroy(struct Qdisc *sch)
 	qdisc_watchdog_cancel(&q->watchdog);
 	qdisc_put(q->child);
 	__skb_queue_purge(&q->fifo);
+	xa_destroy(&q->came);
 	kvfree(q->trace);
 	kvfree(q->own.histogram);
 	kvfree(q->whole.histogram);
@@ -512,8 +597,8 @@ static int line_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 	st = q->stats;
 	st.capacity_bytes = line_capacity(q, now);
 	st.elapsed_ns = ktime_to_ns(ktime_sub(now, q->since));
-	line_fill_delay(&q->own, st.packets_out, &st.own);
-	line_fill_delay(&q->whole, st.packets_out, &st.whole);
+	line_fill_delay(&q->own, &st.own);
+	line_fill_delay(&q->whole, &st.whole);
 	sch_tree_unlock(sch);
 	return gnet_stats_copy_app(d, &st, sizeof(st));
 }
@@ -592,4 +677,4 @@ static void __exit line_module_exit(void)
 module_init(line_module_init);
 module_exit(line_module_exit);
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("A bottleneck with a FIFO of its own behind the qdisc under test");
+MODULE_DESCRIPTION("A bottleneck with a FIFO of its own behind the qdisc under test, or before it");

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Bottlenecks behind the qdisc under test, each with a FIFO: a hidden line, or one host's own."""
+"""Bottlenecks beside the qdisc under test, each with a FIFO: a hidden line, or one host's own."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ MIN_STEP_S = 4.0
 MAX_STEPS = 100
 MAX_BUFFER_BYTES = 100_000_000
 MAX_LOSS_PERCENT = 50.0
+PLACES = ("behind", "before")
+"""Where a line is, seen from the qdisc under test; the first if not stated."""
 _BYTES = {"B": 1, "kB": 1000, "MB": 1_000_000}
 
 
@@ -37,21 +39,31 @@ class Line:
     """Since the start of the traffic, warm-up included: seconds, and bit/s from then on."""
     trace: tuple[int, ...] = ()
     """In place of rates: times in ms at which a frame may leave; it repeats."""
+    before: bool = False
+    """The qdisc under test gets what the line carries, as one on the LAN's side, or on an ifb."""
 
     @classmethod
     def parse(cls, text: str) -> Line:
-        """Reads "rate=20mbit@0,5mbit@20 buffer=500ms", "trace=FILE ..." or "model=lte:1 ..."."""
+        """Reads "rate=20mbit@0,5mbit@20 buffer=500ms", "trace=FILE ..." or "model=lte:1 ...".
+
+        With "place=before" it is before the qdisc under test.
+        """
         option = f"--line {text!r}"
-        given = words(text, option, needed=("buffer",), others=("rate", "trace", "model"))
+        others = ("rate", "trace", "model", "place")
+        given = words(text, option, needed=("buffer",), others=others)
+        place = given.pop("place", PLACES[0])
+        if place not in PLACES:
+            raise ScenarioError(f"{option}: place is {' or '.join(PLACES)}")
         if len(given) != 2:
             raise ScenarioError(f"{option}: one of rate, trace and model")
+        before = place == "before"
         try:
             if "rate" in given:
                 rates = _rates(given["rate"])
-                return cls(_buffer(given["buffer"], rates[0][1]), rates=rates)
+                return cls(_buffer(given["buffer"], rates[0][1]), rates=rates, before=before)
             trace = _file(given["trace"]) if "trace" in given else _model(given["model"])
             mean_bps = mahimahi.mean_bps(trace, 0, trace[-1])
-            return cls(_buffer(given["buffer"], mean_bps), trace=trace)
+            return cls(_buffer(given["buffer"], mean_bps), trace=trace, before=before)
         except (OSError, ValueError) as error:
             raise ScenarioError(f"{option}: {error}") from error
 

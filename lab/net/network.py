@@ -34,6 +34,8 @@ PORTS = "10240 65535"
 # Second octets of the hosts' addresses; LINKS of those between routers.
 LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
+LATE = "late"
+"""A host's own device that has its RTT."""
 FIRST_RECEIVER = 10
 """Last octet of the first receiver's address, where there are several."""
 ECT1_MARK = 1
@@ -99,7 +101,8 @@ class Queue:
         if not self.line:
             return [f"{place} htb default 1", self.htb("add", rate_bps)]
         rate = f"rate {self.line.rates[0][1]}" if self.line.rates else f"trace {LINE_TRACE}"
-        return [f"{place} line limit {self.line.buffer_bytes} {rate}"]
+        before = " before" if self.line.before else ""
+        return [f"{place} line limit {self.line.buffer_bytes} {rate}{before}"]
 
     def change(self, qdisc: str, rate_bps: int) -> str:
         """The command that changes the rate while traffic runs."""
@@ -374,14 +377,42 @@ def mark_lines(scenario: Scenario, host: Host) -> list[str]:
     ]
 
 
-def netem(verb: str, host: Host, delay_ms: float, jitter_ms: float = 0) -> str:
-    """The whole RTT of a host, on its way back; a qdisc may be its child."""
+def delayed_at(scenario: Scenario, host: Host) -> tuple[str, str]:
+    """The namespace and the device with the whole RTT of a host, on its way back.
+
+    A line before the router is nearer to it than the host: what the router sends to the
+    host passes the router's queue first, and then takes that time.
+    """
+    if scenario.line and scenario.line.before:
+        return host.name, LATE
+    return router(host.hop), host.port
+
+
+def late_lines(scenario: Scenario, host: Host) -> list[str]:
+    """What comes to a host whose RTT is its own gets a device for it, as it arrives."""
+    netns, device = delayed_at(scenario, host)
+    if host.rtt_ms is None or device != LATE:
+        return []
+    return [
+        f"ip -n {netns} link add {LATE} type ifb",
+        f"ip -n {netns} link set {LATE} up",
+        f"tc -n {netns} -batch - <<-END",
+        netem("add", device, host.rtt_ms),
+        "qdisc add dev eth0 clsact",
+        f"filter add dev eth0 ingress prio 1 protocol ip matchall"
+        f" action mirred egress redirect dev {LATE}",
+        "END",
+    ]
+
+
+def netem(verb: str, device: str, delay_ms: float, jitter_ms: float = 0) -> str:
+    """The whole RTT of a host; a qdisc may be its child."""
     delay = f"delay {format_ms(delay_ms)}"
     if jitter_ms:
         # with a rate, netem keeps the order
         delay += f" {format_ms(jitter_ms)} rate 1gbit"
     delay += f" limit {NETEM_LIMIT_PACKETS}"
-    return f"qdisc {verb} dev {host.port} root handle 1: netem {delay}"
+    return f"qdisc {verb} dev {device} root handle 1: netem {delay}"
 
 
 def _liars(scenario: Scenario) -> list[int]:
@@ -397,11 +428,12 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
     """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
     near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
     own = f" bandwidth {scenario.rate_bps}bit" if queue.link == Link.OWN else ""
+    delayed = {host: delayed_at(scenario, host)[1] == host.port for host in near}
     return [
         f"{queue.tc} -batch - <<-END",
         *queue.root(scenario.rate_bps),
         f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
-        *[netem("add", host, host.rtt_ms or 0) for host in near],
+        *[netem("add", host.port, host.rtt_ms or 0) for host in near if delayed[host]],
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
         f" {shlex.join(scenario.qdisc_words)}{own}",
@@ -409,13 +441,14 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
             f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
             for word, wanted in (
                 ("poll", queue.wire),
-                ("keep", queue.line is not None),
+                ("keep", queue.line is not None and not queue.line.before),
                 *((f"liar {port}", True) for port in _liars(scenario)),
             )
             if wanted
         ],
         *[
-            f"{queue.tc} qdisc add dev {host.port} parent 1:1 {shlex.join(scenario.back_words)}"
+            f"{queue.tc} qdisc add dev {host.port} {'parent 1:1' if delayed[host] else 'root'}"
+            f" {shlex.join(scenario.back_words)}"
             for host in near
             if scenario.back
         ],

@@ -32,6 +32,7 @@ from lab.net import network
 MODULES = ("veth", "sch_htb", "sch_netem")
 MARK_MODULES = ("sch_ingress", "cls_matchall", "act_skbedit", "act_pedit", "act_csum")
 SLOW_MODULES = ("ifb", "sch_ingress", "cls_flower", "act_mirred")
+LATE_MODULES = ("ifb", "sch_ingress", "cls_matchall", "act_mirred")
 ECT1_MODULES = ("sch_ingress", "cls_fw", "cls_flower", "act_gact", "act_pedit", "act_csum")
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
@@ -45,7 +46,9 @@ def modules(scenario: Scenario) -> list[str]:
     ect1 = ECT1_MODULES if scenario.ect1_tcp else ()
     marks = MARK_MODULES if scenario.marks or scenario.dscps else ()
     slow = SLOW_MODULES if scenario.slow else ()
-    return [*MODULES, *dict.fromkeys([*ect1, *marks, *slow]), *filter(None, qdiscs), *congestion]
+    late = LATE_MODULES if scenario.line and scenario.line.before else ()
+    more = dict.fromkeys([*ect1, *marks, *slow, *late])
+    return [*MODULES, *more, *filter(None, qdiscs), *congestion]
 
 
 def script(scenario: Scenario) -> str:
@@ -66,6 +69,7 @@ def script(scenario: Scenario) -> str:
         *[line for hop in hops for line in network.hop_lines(scenario, hop)],
         *[line for host in network.hosts(scenario) for line in network.host_lines(scenario, host)],
         *[line for host in network.hosts(scenario) for line in network.mark_lines(scenario, host)],
+        *[line for host in network.hosts(scenario) for line in network.late_lines(scenario, host)],
         *(network.ect1_lines(scenario) if scenario.ect1_tcp else []),
         *network.slow_lines(scenario),
         *[line for queue in queues for line in network.queue_lines(scenario, queue)],

@@ -66,11 +66,14 @@ def _step_commands(scenario: Scenario, step: Step) -> list[str]:
         ]  # fmt: skip
     if step.delay_ms is not None or step.jitter_ms is not None:
         more_ms, jitter_ms = step.delay_ms or 0, step.jitter_ms or 0
-        commands += [
-            f"tc -n {network.router(host.hop)}"
-            f" {network.netem('change', host, host.rtt_ms + more_ms, jitter_ms)}"
+        delayed = [
+            (network.delayed_at(scenario, host), host.rtt_ms + more_ms)
             for host in network.hosts(scenario)
             if host.rtt_ms is not None
+        ]
+        commands += [
+            f"tc -n {netns} {network.netem('change', device, delay_ms, jitter_ms)}"
+            for (netns, device), delay_ms in delayed
         ]
     return commands
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The hidden line behind the qdisc under test: its queue, and the delay of both."""
+"""The hidden line behind the qdisc under test, or before it: its queue, and the delay of both."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lab.model.line import Line
 from lab.model.scenario import Scenario
 from lab.results.readings import DUMP_SLACK_PACKETS, QueueReadings, ResultError, Sojourn
 
@@ -25,7 +26,7 @@ class LinePhase:
     utilisation: float
     """Of what the line could carry then, by all that left it."""
     whole_mean_ms: float
-    """Delay in both queues of what left the line then; nan if nothing did."""
+    """Delay in both queues of what left the second then; nan if nothing did."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class LineResult:
     sojourn_ms: Sojourn
     """In the line's FIFO."""
     whole_ms: Sojourn
-    """From the arrival at the qdisc under test to the end of the line, packet by packet."""
+    """From the arrival at the first of both to the end of the second, packet by packet."""
     drops: int
     """For want of room in the FIFO."""
     packets: int
@@ -83,17 +84,21 @@ def _sojourn(reading: Mapping[str, int]) -> Sojourn:
 
 def _mean_ms(first: Mapping[str, Any], last: Mapping[str, Any]) -> float:
     """Delay of what left between two readings, each of which has the mean up to then."""
-    sums = [reading["whole"]["mean_ns"] * reading["packets_out"] for reading in (first, last)]
-    packets = last["packets_out"] - first["packets_out"]
+    wholes = [reading["whole"] for reading in (first, last)]
+    sums = [whole["mean_ns"] * whole["packets"] for whole in wholes]
+    packets = wholes[1]["packets"] - wholes[0]["packets"]
     return (sums[1] - sums[0]) / packets / 1e6 if packets else math.nan
 
 
-def _problems(end: Mapping[str, Any], queue: QueueReadings) -> list[str]:
-    """Whether the line got what the meter before it let go, and carried no more than it can."""
+def _problems(line: Line, end: Mapping[str, Any], queue: QueueReadings) -> list[str]:
+    """Whether one got what the other let go, and the line carried no more than it can."""
     problems = []
-    before = queue.meter.delta("packets_out")
-    if abs(before - end["packets_in"]) > DUMP_SLACK_PACKETS:
-        problems.append(f"{before} packets left the queue, {end['packets_in']} came to the line")
+    if line.before:
+        first, left, second, came = "line", end["packets_out"], "queue", queue.meter.delta("packets_in")
+    else:
+        first, left, second, came = "queue", queue.meter.delta("packets_out"), "line", end["packets_in"]
+    if abs(left - came) > DUMP_SLACK_PACKETS:
+        problems.append(f"{left} packets left the {first}, {came} came to the {second}")
     if end["bytes_out"] > end["capacity_bytes"] * CAPACITY_SLACK:
         problems.append(f"{end['bytes_out']} bytes left the line, of {end['capacity_bytes']}")
     return problems
@@ -105,7 +110,7 @@ def compute(scenario: Scenario, found: Mapping[str, Any],
     if not scenario.line:
         return None
     end = _line(found, f"end-{queue.queue.netns}")
-    if problems := _problems(end, queue):
+    if problems := _problems(scenario.line, end, queue):
         raise ResultError("the numbers of the line do not add up: " + "; ".join(problems))
     phases = []
     for index, phase in enumerate(scenario.line.phases(scenario.warmup_s, scenario.total_s)):

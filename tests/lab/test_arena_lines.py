@@ -66,6 +66,13 @@ def test_seed_and_number_are_all() -> None:
     assert len({str(drawn.options["line"]) for drawn in arena()}) == MANY
 
 
+def test_place_is_all_that_differs() -> None:
+    before = draw_line(1, 7, "before")
+    assert before.seed == arena()[6].seed
+    line = f"{arena()[6].options['line']} place=before"
+    assert before.options == arena()[6].options | {"line": line}
+
+
 def test_drawing_stays() -> None:
     assert draw_line(3, 4) == Drawn(
         3,
@@ -132,19 +139,23 @@ def test_flows_are_few_and_no_hint_helps() -> None:
 
 def test_other_kinds_are_refused() -> None:
     with pytest.raises(GridError, match="--lines: not with"):
-        plan(1, [1], LINES_QDISCS, "uml", lines=True, hosts=True, l4s=False, streams=False)
-    assert plan(1, [1], LINES_QDISCS, "uml", lines=True, hosts=False)[0].drawn == arena()[0]
+        plan(1, [1], LINES_QDISCS, "uml", lines="behind", hosts=True, l4s=False, streams=False)
+    assert plan(1, [1], LINES_QDISCS, "uml", lines="behind", hosts=False)[0].drawn == arena()[0]
 
 
 def test_qdiscs_follow_the_line() -> None:
-    assert default_qdiscs("uml", lines=True) == LINES_QDISCS
-    made = plan(1, [1], LINES_QDISCS, "uml", lines=True)[0]
-    assert made.points["zrtt"].scenario.qdisc_words[:3] == ["zrtt", "bandwidth", "auto"]
+    assert default_qdiscs("uml", lines="behind") == LINES_QDISCS
+    for place, words in (("behind", ["timestamps"]), ("before", ["ingress", "timestamps"])):
+        made = plan(1, [1], default_qdiscs("uml", lines=place), "uml", lines=place)[0]
+        scenario = made.points["zrtt"].scenario
+        assert scenario.qdisc_words == ["zrtt", "bandwidth", "auto", *words]
+        assert line_of(scenario).before == (place == "before")
+        assert (" before the qdisc, " in report.describe(made)) == (place == "before")
     assert made.points["cake-autorate"].scenario.autorate
 
 
 def test_lines_are_described() -> None:
-    made = plan(3, [4], LINES_QDISCS, "uml", lines=True)[0]
+    made = plan(3, [4], LINES_QDISCS, "uml", lines="behind")[0]
     assert report.describe(made).startswith(
         "a line of 1.22@0, 34.5@40 Mbit/s and 42.2 kB, 2 flows of 25 ms, cubic, ECN off,"
     )
@@ -157,7 +168,7 @@ def test_classes_are_by_the_line() -> None:
 
 
 def test_delay_is_that_of_both_queues() -> None:
-    point = plan(3, [4], LINES_QDISCS, "uml", lines=True)[0].points["zrtt"]
+    point = plan(3, [4], LINES_QDISCS, "uml", lines="behind")[0].points["zrtt"]
     row: Row = sweep._row(point, FakeGuests().run(point), "0")
     row = replace(row, min_phase_utilisation=0.914, whole_mean_ms=12.0, whole_p95_ms=34.5)
     figures = of_run(4, point, row)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A hidden line behind the qdisc under test: its options, its figures, and a line in a guest."""
+"""A hidden line beside the qdisc under test: its options, its figures, and a line in a guest."""
 
 from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from lab.model.churn import Churn
 from lab.model.line import Line, Slow
 from lab.model.scenario import Link, Scenario, ScenarioError
 from lab.model.step import Phase, Step
+from lab.model.units import format_ms
 from lab.net import topology, traffic_spec
 from lab.results.line import LineResult, compute
 from lab.results.readings import ResultError
@@ -37,6 +38,9 @@ def test_line_is_read(tmp_path: Path) -> None:
     path.write_text("0\n1\n1\n4\n")
     assert Line.parse(f"trace={path} buffer=9kB") == Line(9000, trace=(0, 1, 1, 4))
     assert Line.parse("model=lte:3 buffer=1s").trace == models.trace("lte", 3)
+    assert Line.parse("rate=8mbit buffer=60kB place=behind") == Line(60_000, ((0.0, 8_000_000),))
+    assert Line.parse("place=before rate=8mbit buffer=60kB").before
+    assert Line.parse("model=lte:3 buffer=1s place=before").before
     mean_bps = mahimahi.mean_bps(models.trace("lte", 3), 0, 120_000)
     assert Line.parse("model=lte:3 buffer=1s").buffer_bytes == round(mean_bps / 8)
 
@@ -53,6 +57,8 @@ def test_line_is_read(tmp_path: Path) -> None:
         ("rate=5mbit buffer=1us", "1us"), ("rate=1gbit buffer=2s", "100 MB"),
         ("model=5g:1 buffer=1s", "5g:1"), ("model=lte buffer=1s", "lte"),
         ("model=lte:x buffer=1s", "lte:x"), ("trace=/nowhere buffer=1s", "/nowhere"),
+        ("rate=5mbit buffer=1s place=beside", "behind or before"),
+        ("place=before buffer=1s", "one of rate, trace and model"),
     ],
 )  # fmt: skip
 def test_nonsense_is_refused(text: str, said: str) -> None:
@@ -115,6 +121,24 @@ def test_script_has_a_line_in_place_of_a_shaper() -> None:
     assert "sch_line" not in runner.module_names(without)
 
 
+def test_script_of_a_line_before_the_router() -> None:
+    """The router's queue of the way back comes first, and then the RTT."""
+    line = Line.parse("rate=8mbit buffer=60kB place=before")
+    step = Step(20.0, delay_ms=15.0)
+    scenario = Scenario(line=line, back="zrtt timestamps", steps=(step,), **SHORT).check()
+    script = topology.script(scenario)
+    assert "root handle 1: line limit 60000 rate 8000000 before\n" in script
+    assert "meter keep" not in script
+    for host, delay_ms in (("h0", 20), ("h1", 80)):
+        assert f"ip -n {host} link add late type ifb\n" in script
+        assert f"qdisc add dev late root handle 1: netem delay {format_ms(delay_ms)} " in script
+    assert "tc -n router qdisc add dev r0 root zrtt timestamps\n" in script
+    assert "dev r0 root handle 1: netem" not in script
+    change = "tc -n h1 qdisc change dev late root handle 1: netem delay"
+    assert f"{change} {format_ms(95)} " in traffic_spec.spec(scenario)
+    assert {"ifb", "cls_matchall", "act_mirred"} <= set(topology.modules(scenario))
+
+
 def test_option_of_a_sweep() -> None:
     assert grid.FIELDS["line"]("rate=8mbit buffer=60kB")["line"].buffer_bytes == 60_000
     assert "line" in grid.EXTRAS
@@ -154,22 +178,24 @@ def test_slow_host_may_lose() -> None:
 
 def _of_line(seconds: float, mbps: float, of_mbps: float = 10.0) -> list[dict[str, Any]]:
     """What tc says of a line so long after its reset."""
-    delay = {"mean_ns": 40_000_000, "p50_us": 39_000, "p95_us": 90_000, "p99_us": 95_000,
-             "max_us": 99_000}  # fmt: skip
+    packets = round(990 * seconds / 40)
+    delay = {"packets": packets, "mean_ns": 40_000_000, "p50_us": 39_000, "p95_us": 90_000,
+             "p99_us": 95_000, "max_us": 99_000}  # fmt: skip
     if not seconds:
         delay = dict.fromkeys(delay, 0)
     return [
         {"handle": "1:", "bytes_out": flow_bytes(mbps, seconds), "packets_in": 1000,
-         "packets_out": round(990 * seconds / 40), "line_drops": 10, "capacity_bytes": flow_bytes(of_mbps, seconds),
+         "packets_out": packets, "line_drops": 10, "capacity_bytes": flow_bytes(of_mbps, seconds),
          "elapsed_ns": round(seconds * 1e9), "own": delay, "whole": {**delay, "p95_us": 120_000}},
     ]  # fmt: skip
 
 
 class _Meter:
-    """What compute() asks of the queue before the line."""
+    """What compute() asks of the queue before the line, or behind it."""
 
     netns = "router"
     packets = 1000
+    of = "packets_out"
 
     @property
     def queue(self) -> _Meter:
@@ -180,7 +206,7 @@ class _Meter:
         return self
 
     def delta(self, key: str) -> int:
-        assert key == "packets_out"
+        assert key == self.of
         return self.packets
 
 
@@ -216,9 +242,10 @@ def test_figures_of_a_line() -> None:
 def test_delay_of_a_phase_is_of_what_left_in_it() -> None:
     """Of 495 packets 40 ms each, then 495 more: 60 ms on average of all, so those take 80 ms."""
     found = _documents()
-    found["line-1-begin"][0] |= {"packets_out": 495}
-    found["line-1-end"][0] |= {"packets_out": 990}
-    found["line-1-end"][0]["whole"] = {**found["line-1-end"][0]["whole"], "mean_ns": 60_000_000}
+    for name, more in (
+        ("line-1-begin", {"packets": 495}), ("line-1-end", {"packets": 990, "mean_ns": 60_000_000}),
+    ):  # fmt: skip
+        found[name][0]["whole"] = found[name][0]["whole"] | more
     made = compute(Scenario(line=LINE, **SHORT), found, _Meter())  # type: ignore[arg-type]
     assert made is not None
     assert [p.whole_mean_ms for p in made.phases] == [40.0, 80.0]
@@ -230,6 +257,13 @@ def test_a_line_that_does_not_add_up_is_refused() -> None:
     lost.packets = 1200
     with pytest.raises(ResultError, match="1200 packets left the queue"):
         compute(scenario, _documents(), lost)  # type: ignore[arg-type]
+    before = Scenario(line=replace(LINE, before=True), **SHORT).check()
+    behind = _Meter()
+    behind.of, behind.packets = "packets_in", 990
+    assert compute(before, _documents(), behind)  # type: ignore[arg-type]
+    behind.packets = 1200
+    with pytest.raises(ResultError, match="990 packets left the line, 1200 came to the queue"):
+        compute(before, _documents(), behind)  # type: ignore[arg-type]
     with pytest.raises(ResultError, match="bytes left the line"):
         compute(scenario, _documents(mbps=10.2), _Meter())  # type: ignore[arg-type]
     for name in ("end-router", "line-1-begin"):
@@ -276,6 +310,23 @@ def test_delay_is_at_the_line_or_before_it() -> None:
     assert line.whole_ms.mean == pytest.approx(before.sojourn_ms.mean + line.sojourn_ms.mean, rel=0.02)
     assert line.utilisation == pytest.approx(0.9, abs=0.01)
     assert line.drops == 0
+
+
+@pytest.mark.guest
+@pytest.mark.parametrize("qdisc", ["fq_codel", "zrtt bandwidth 9mbit"])
+def test_line_before_the_qdisc(qdisc: str) -> None:
+    """What it carries comes to the qdisc, which has a queue if it is slower."""
+    made = _run("rate=10mbit buffer=200ms place=before", qdisc)
+    line = _line_of(made)
+    slower = qdisc != "fq_codel"
+    assert line.utilisation == pytest.approx(0.9 if slower else 1, abs=0.03)
+    assert (line.sojourn_ms.mean < 10) == slower
+    assert (made.sojourn_ms.mean > 3) == slower
+    both_ms = made.sojourn_ms.mean + line.sojourn_ms.mean
+    assert line.whole_ms.mean == pytest.approx(both_ms, rel=0.02)
+    assert line.sojourn_ms.max <= line.whole_ms.max <= 200.1 + made.sojourn_ms.max
+    if slower:
+        assert [flow.min_rtt_ms for flow in made.flows] == pytest.approx([20, 40], abs=5)
 
 
 @pytest.mark.guest
