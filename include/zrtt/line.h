@@ -58,6 +58,9 @@
 #define ZRTT_LINE_FLAT_SHIFT	2
 #define ZRTT_LINE_FLAT_NOISE_US	2000
 
+/* A FIFO that is full has the same excess, too. It loses more than 2^-6 then. */
+#define ZRTT_LINE_FLAT_LOST	6
+
 /* A path whose delay varies by itself, as that of radio does, has an excess though nothing waits. It is
  * known likewise, by the mean over this time and so many epochs: the excess is noise up to the largest
  * of these, if that is less than this and no more than twice the mean. A queue that comes and goes has
@@ -105,6 +108,9 @@
 #define ZRTT_LINE_LATELY_SHIFT	7
 #define ZRTT_LINE_SWING_Q8	12
 #define ZRTT_LINE_SWING_NOISE	2
+
+/* What was on its way to a line that fell lately, by 2^-2, is lost whatever the rate is now. */
+#define ZRTT_LINE_FELL_SHIFT	2
 
 #define ZRTT_LINE_RATE_MIN	16000ULL	/* bytes per second, if the user says nothing: 128 kbit/s */
 #define ZRTT_LINE_RATE_MAX	1250000000ULL	/* the same: 10 Gbit/s */
@@ -167,12 +173,16 @@ struct zrtt_line_mark {
  * @since_us: when that was
  * @least_us: excess since then
  * @most_us: the same
+ * @bytes: sent by then, low bits
+ * @lost: the same of what the line lost
  */
 struct zrtt_line_flat {
 	u64 from;
 	u32 since_us;
 	u32 least_us;
 	u32 most_us;
+	u32 bytes;
+	u32 lost;
 };
 
 /**
@@ -628,19 +638,25 @@ static inline void zrtt_line_vary(struct zrtt_line *line, u32 now_us)
 	noise->most_us = 0;
 }
 
-/* Has the path become longer, while that seems to be a queue? */
-static inline bool zrtt_line_farther(struct zrtt_line *line, bool queue, u32 now_us)
+/* Has the path become longer, while that seems to be a queue? @bytes were sent so far, and @lost of
+ * these, low bits.
+ */
+static inline bool zrtt_line_farther(struct zrtt_line *line, bool queue, u32 bytes, u32 lost,
+				     u32 now_us)
 {
 	struct zrtt_line_flat *flat = &line->flat;
+	bool full = lost - flat->lost > (bytes - flat->bytes) >> ZRTT_LINE_FLAT_LOST;
 	u32 us = line->excess_us;
 
 	if (us < flat->least_us)
 		flat->least_us = us;
 	if (us > flat->most_us)
 		flat->most_us = us;
-	if (!queue || !flat->from || line->measured > flat->from ||
+	if (!queue || full || !flat->from || line->measured > flat->from ||
 	    !zrtt_line_alike(flat->least_us, flat->most_us))
-		*flat = (struct zrtt_line_flat) { queue ? line->measured : 0, now_us, us, us };
+		*flat = (struct zrtt_line_flat) {
+			queue ? line->measured : 0, now_us, us, us, bytes, lost,
+		};
 	return now_us - flat->since_us > ZRTT_LINE_FLAT_US && zrtt_line_fell(line, flat->from);
 }
 
@@ -664,6 +680,15 @@ static inline u64 zrtt_line_base(const struct zrtt_line *line)
 {
 	return line->state == ZRTT_LINE_QUEUE && line->measured > line->rate ? line->measured :
 									       line->rate;
+}
+
+/* The same. What came from a line before this queue while it had none is what that has, at least. */
+static inline u64 zrtt_line_free(const struct zrtt_line *line,
+				 const struct zrtt_line_params *params)
+{
+	u64 base = zrtt_line_base(line);
+
+	return params->kind == ZRTT_LINE_AHEAD && base < line->passed ? line->passed : base;
 }
 
 /* The line is full and has no queue, for an epoch of @span_us: grow from @base. */
@@ -784,6 +809,22 @@ static inline bool zrtt_line_blind(const struct zrtt_line *line, u32 now_us)
 	       (line->hosts || line->measured ? ZRTT_LINE_WINDOW_US : ZRTT_LINE_BLIND_US);
 }
 
+/* Has what was lost nothing to do with the present rate? What waits on a line is sent again; but one
+ * that drops before it has a queue may have lost all. What comes from a line after it fell is sent
+ * as before, until who sends knows of it.
+ */
+static inline bool zrtt_line_excuses(const struct zrtt_line *line,
+				     const struct zrtt_line_params *params,
+				     const struct zrtt_loss *loss, bool blind, u32 now_us)
+{
+	if (line->latest_us > ZRTT_LOSS_WAIT_US && !blind)
+		return true;
+	if (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss))
+		return true;
+	return params->kind == ZRTT_LINE_AHEAD && !blind &&
+	       line->measured < line->lately - (line->lately >> ZRTT_LINE_FELL_SHIFT);
+}
+
 /* The rate may be another for what the line loses. Return: whether it is. */
 static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  struct zrtt_loss *loss, u32 bytes, u32 now_us)
@@ -797,12 +838,9 @@ static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line
 		zrtt_loss_forget(loss, bytes, now_us);
 		return false;
 	}
-	/* what waits there is sent again; but one that drops before it has a queue may have lost all */
-	if ((line->latest_us > ZRTT_LOSS_WAIT_US && !blind) ||
-	    (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss)))
-		loss->waited = true;
+	loss->waited |= zrtt_line_excuses(line, params, loss, blind, now_us);
 	to = zrtt_loss_update(loss, line->rate, line->rate == params->max && !line->measured, blind,
-			      bytes, now_us);
+			      params->kind == ZRTT_LINE_AHEAD, bytes, now_us);
 	/* what it had with a queue is the most, unless that, too, is lost now */
 	if (blind && line->measured && to > line->rate && to > line->measured)
 		to = line->rate;
@@ -862,7 +900,9 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
 	line->latest = through;
-	queue = line->excess_us > zrtt_line_queue_us(line) && !loss->settling;
+	/* that of a line behind this queue goes, once less is sent for what was lost */
+	queue = line->excess_us > zrtt_line_queue_us(line) &&
+		(!loss->settling || params->kind == ZRTT_LINE_AHEAD);
 	ours = queue && line->ours;
 	zrtt_line_measure(line, through, queue);
 	/* what the line lost did not get through */
@@ -880,7 +920,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->queued |= ours;
 	zrtt_line_deep(line, ours, full, span_us, now_us);
 	zrtt_line_vary(line, now_us);
-	if (zrtt_line_farther(line, queue, now_us))
+	if (zrtt_line_farther(line, queue, bytes, (u32)loss->bytes, now_us))
 		return zrtt_line_move(line, params);
 	if (ours && line->measured)
 		zrtt_line_begin_empty(line, now_us);
@@ -891,7 +931,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (zrtt_line_rests(line, now_us) && !zrtt_loss_holds(loss))
 		return zrtt_line_rest(line, params);
 	/* a line that loses says itself which rate is too much */
-	base = zrtt_loss_holds(loss) ? line->rate : zrtt_line_base(line);
+	base = zrtt_loss_holds(loss) ? line->rate :
+	       queue ? zrtt_line_base(line) : zrtt_line_free(line, params);
 	if (!queue && full && !zrtt_loss_holds(loss))
 		return zrtt_line_grow(line, params, base, span_us);
 	if (!queue && full)

@@ -620,17 +620,17 @@ static inline u64 zrtt_loss_blind(struct zrtt_loss *loss, u64 through, u32 now_u
 	return through - (through >> (ZRTT_LOSS_BELOW_SHIFT - !!loss->vain));
 }
 
-/* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. Return:
- * the rate from now on.
+/* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. What
+ * comes from a line @ahead has got through. Return: the rate from now on.
  */
-static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data,
-				  u64 sent, bool busy, bool blind, u32 now_us)
+static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u64 data, u64 sent,
+				  bool busy, bool blind, bool ahead, u32 now_us)
 {
 	u64 below = rate - (rate >> ZRTT_LOSS_BELOW_SHIFT), clean = loss->clean;
 	/* bursts may have been lost, but so much got through */
 	u64 to, least = busy ? 0 : sent + (sent >> ZRTT_LOSS_SPARE_SHIFT);
 	bool above = clean && clean < rate;
-	u32 part_q16 = zrtt_loss_part(lost, data);
+	u32 part_q16 = zrtt_loss_part(lost, data), gone_q16 = ahead ? 0 : part_q16;
 	/* of bursts at a rate that is far too high much would be lost */
 	bool near = busy || (sent < rate >> ZRTT_LOSS_BURSTS_SHIFT &&
 			     part_q16 < ZRTT_LOSS_LOWER_MIN_Q16);
@@ -640,11 +640,11 @@ static inline u64 zrtt_loss_lower(struct zrtt_loss *loss, u64 rate, u64 lost, u6
 	if (near && !above && zrtt_loss_in_vain(loss, lost, data))
 		return zrtt_loss_blame_path(loss, now_us);
 	if (busy && blind)
-		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, part_q16),
+		return zrtt_loss_blind(loss, zrtt_loss_through(sent < rate ? sent : rate, gone_q16),
 				       now_us);
 	zrtt_loss_cap(loss, rate, above, busy, now_us);
 	if (near && !above) {
-		to = zrtt_loss_less(loss, rate, part_q16);
+		to = zrtt_loss_less(loss, rate, gone_q16);
 	} else if (above) {
 		to = clean < below ? clean : below;
 	} else {
@@ -720,13 +720,14 @@ static inline bool zrtt_loss_settled(struct zrtt_loss *loss, bool blind, u32 byt
  * @rate: of the shaper, bytes per second
  * @first: that is the most that is allowed, and nobody measured the line
  * @blind: nobody measures its delay
- * @bytes: on the line so far, low bits
+ * @ahead: the line is before this queue
+ * @bytes: on the line so far, low bits; what came from it, if it is ahead
  * @now_us: clock, wraps
  *
  * Return: what the rate is to be.
  */
 static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first, bool blind,
-				   u32 bytes, u32 now_us)
+				   bool ahead, u32 bytes, u32 now_us)
 {
 	u32 span_us = now_us - loss->round_us;
 	bool busy, loses, soon, over, enough, idle;
@@ -760,11 +761,17 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	if (loses && first && blind && !busy && !enough)
 		loses = false;
 	if (loses && !loss->waited) {
+		if (ahead && busy)
+			rate = sent;
 		rate = first && !busy ?
-			zrtt_loss_first(loss, sent, zrtt_loss_part(lost, data), blind, bytes, now_us) :
-			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, now_us);
+			zrtt_loss_first(loss, sent, ahead ? 0 : zrtt_loss_part(lost, data), blind,
+					bytes, now_us) :
+			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, ahead, now_us);
 		loss->settling = true;
 	} else if (busy && !loses) {
+		/* more may come than is let pass, and as much as lost before */
+		if (ahead && loss->ceiling && rate < sent)
+			rate = sent;
 		zrtt_loss_chain(loss, lost, data);
 		/* a low rate has no more in the longest round */
 		enough |= data >= (bytes - loss->round_bytes) / 2;

@@ -1312,6 +1312,155 @@ static void update_told(struct told *told)
 			 told->now_us);
 }
 
+/* For @us, @rate comes from a line before the queue or is sent to one behind it, 2^-@part of it lost (32:
+ * nothing), and each answer is late by @excess_us.
+ */
+static void tell_for(struct told *told, u32 us, u64 rate, u32 part, u32 excess_us)
+{
+	u32 i, bytes = (u32)(rate * TICK_US / 1000000);
+
+	for (i = 0; i < us / TICK_US; i++) {
+		told->now_us += TICK_US;
+		told->bytes += bytes;
+		pass_between(&told->loss, 0, 0, bytes, (u32)((u64)bytes >> part));
+		tell(told, 1, 10000 + excess_us, excess_us);
+		tell(told, 2, 10000 + excess_us, excess_us);
+		update_told(told);
+	}
+}
+
+/* More comes than the queue lets pass, and the line has no queue: it carries that. */
+static void test_what_comes_from_a_line_is_its_rate(void **state)
+{
+	static const struct { u32 kind; u64 least, most; } cases[] = {
+		{ ZRTT_LINE_BEHIND, 2 * MBIT, 3 * MBIT }, { ZRTT_LINE_AHEAD, 7 * MBIT, 9 * MBIT },
+	};
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.kind = cases[i].kind;
+		told.line.rate = told.line.measured = 2 * MBIT;
+		tell_for(&told, S / 5, cases[i].kind == ZRTT_LINE_AHEAD ? 8 * MBIT : 2 * MBIT, 32, 0);
+		assert_in_range(told.line.rate, cases[i].least, cases[i].most);
+	}
+}
+
+/* What comes from a line that loses has got through, however much was lost, and is the ceiling though
+ * the queue lets less pass.
+ */
+static void test_what_comes_from_a_line_that_loses_got_through(void **state)
+{
+	static const u64 rates[] = { 2 * MBIT, 8 * MBIT };
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rates); i++) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.kind = ZRTT_LINE_AHEAD;
+		told.line.state = ZRTT_LINE_HOLD;
+		told.line.rate = told.line.measured = rates[i];
+		told.loss.ceiling = rates[i];
+		told.loss.busy_above = true;
+		while (!told.loss.settling)
+			tell_for(&told, TICK_US, 8 * MBIT, 2, 0);
+		assert_near(told.loss.ceiling, 8 * MBIT, MBIT / 4);
+		assert_near(told.line.rate, 8 * MBIT * 15 / 16, MBIT / 4);
+	}
+}
+
+/* More comes than the rate that lost, and nothing is lost of it: then that one is no ceiling for long. */
+static void test_what_comes_above_a_ceiling_ends_it(void **state)
+{
+	struct told told;
+
+	(void)state;
+	begin_told(&told);
+	told.params.kind = ZRTT_LINE_AHEAD;
+	told.line.state = ZRTT_LINE_LOSS;
+	told.line.rate = 2 * MBIT;
+	told.loss.ceiling = 4 * MBIT;
+	told.loss.busy_above = true;
+	tell_for(&told, S, 8 * MBIT, 32, 0);
+	assert_near(told.line.rate, 8 * MBIT, MBIT / 2);
+	tell_for(&told, ZRTT_LOSS_RETRY_US, 8 * MBIT, 32, 0);
+	assert_int_equal(told.loss.ceiling, 0);
+}
+
+/* Of a line that fell, what was on its way is lost, whatever the rate is: its queue says what that is to
+ * be. It counts if the line is behind the queue, which sends less at once.
+ */
+static void test_what_a_line_that_fell_loses_is_excused(void **state)
+{
+	u32 kind;
+
+	(void)state;
+	for (kind = ZRTT_LINE_BEHIND; kind <= ZRTT_LINE_AHEAD; kind++) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.kind = kind;
+		told.line.state = ZRTT_LINE_HOLD;
+		told.line.lately = 16 * MBIT;
+		told.line.least = told.line.rate = told.line.measured = 4 * MBIT;
+		tell_for(&told, S, 4 * MBIT, 3, 0);
+		assert_int_equal(!told.loss.ceiling, kind == ZRTT_LINE_AHEAD);
+		/* lately is seconds */
+		tell_for(&told, 30 * S, 4 * MBIT, 3, 0);
+		assert_true(told.loss.ceiling);
+	}
+}
+
+/* A queue of a line before this one does not go as less is let pass after a loss: it counts. */
+static void test_queue_after_a_loss_is_seen(void **state)
+{
+	u32 kind;
+
+	(void)state;
+	for (kind = ZRTT_LINE_BEHIND; kind <= ZRTT_LINE_AHEAD; kind++) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.kind = kind;
+		told.line.empty.pending = false;
+		told.line.rate = told.line.measured = told.loss.ceiling = 4 * MBIT;
+		told.loss.settling = true;
+		tell_for(&told, S / 10, 4 * MBIT, 32, 0);
+		tell_for(&told, S / 5, 4 * MBIT, 32, 100000);
+		assert_int_equal(told.line.state == ZRTT_LINE_QUEUE, kind == ZRTT_LINE_AHEAD);
+	}
+}
+
+/* The excess stays the same though the line was measured to have less: the path is longer, or its FIFO
+ * is full, and loses.
+ */
+static void test_full_fifo_is_no_longer_path(void **state)
+{
+	u32 kind, full;
+
+	(void)state;
+	for (kind = ZRTT_LINE_BEHIND; kind <= ZRTT_LINE_AHEAD; kind++) {
+		for (full = 0; full < 2; full++) {
+			struct told told;
+
+			begin_told(&told);
+			told.params.kind = kind;
+			told.line.empty.pending = false;
+			told.line.state = ZRTT_LINE_QUEUE;
+			told.line.rate = told.line.measured = 16 * MBIT;
+			tell_for(&told, S / 5, 16 * MBIT, 32, 0);
+			tell_for(&told, S / 10, 16 * MBIT, 32, 100000);
+			tell_for(&told, 2 * S, 4 * MBIT, full ? 4 : 32, 100000);
+			assert_int_equal(zrtt_line_floor(&told.line) > 0, !full);
+		}
+	}
+}
+
 /* The same queue, seen by who sends ACKs only. */
 static void test_queue_of_the_other_direction_is_not_followed(void **state)
 {
@@ -2094,6 +2243,12 @@ int main(void)
 		cmocka_unit_test(test_rate_returns_to_the_ceiling),
 		cmocka_unit_test(test_little_is_no_loss),
 		cmocka_unit_test(test_hosts_agree_on_loss),
+		cmocka_unit_test(test_what_comes_from_a_line_is_its_rate),
+		cmocka_unit_test(test_what_comes_from_a_line_that_loses_got_through),
+		cmocka_unit_test(test_what_comes_above_a_ceiling_ends_it),
+		cmocka_unit_test(test_what_a_line_that_fell_loses_is_excused),
+		cmocka_unit_test(test_queue_after_a_loss_is_seen),
+		cmocka_unit_test(test_full_fifo_is_no_longer_path),
 		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
 		cmocka_unit_test(test_silence_is_not_measured),
 		cmocka_unit_test(test_seldom_answers_are_kept),
