@@ -1329,6 +1329,18 @@ static void tell_for(struct told *told, u32 us, u64 rate, u32 part, u32 excess_u
 	}
 }
 
+/* A line of that kind was measured, emptied, and has that rate; one of @ceiling, if any, lost. */
+static void begin_known(struct told *told, u32 kind, u64 rate, u64 ceiling)
+{
+	begin_told(told);
+	told->params.kind = kind;
+	told->line.state = ZRTT_LINE_HOLD;
+	told->line.empty.pending = false;
+	told->line.rate = told->line.measured = rate;
+	told->loss.ceiling = ceiling;
+	told->loss.busy_above = ceiling;
+}
+
 /* More comes than the queue lets pass, and the line has no queue: it carries that. */
 static void test_what_comes_from_a_line_is_its_rate(void **state)
 {
@@ -1341,9 +1353,7 @@ static void test_what_comes_from_a_line_is_its_rate(void **state)
 	for (i = 0; i < ARRAY_LEN(cases); i++) {
 		struct told told;
 
-		begin_told(&told);
-		told.params.kind = cases[i].kind;
-		told.line.rate = told.line.measured = 2 * MBIT;
+		begin_known(&told, cases[i].kind, 2 * MBIT, 0);
 		tell_for(&told, S / 5, cases[i].kind == ZRTT_LINE_AHEAD ? 8 * MBIT : 2 * MBIT, 32, 0);
 		assert_in_range(told.line.rate, cases[i].least, cases[i].most);
 	}
@@ -1361,12 +1371,7 @@ static void test_what_comes_from_a_line_that_loses_got_through(void **state)
 	for (i = 0; i < ARRAY_LEN(rates); i++) {
 		struct told told;
 
-		begin_told(&told);
-		told.params.kind = ZRTT_LINE_AHEAD;
-		told.line.state = ZRTT_LINE_HOLD;
-		told.line.rate = told.line.measured = rates[i];
-		told.loss.ceiling = rates[i];
-		told.loss.busy_above = true;
+		begin_known(&told, ZRTT_LINE_AHEAD, rates[i], rates[i]);
 		while (!told.loss.settling)
 			tell_for(&told, TICK_US, 8 * MBIT, 2, 0);
 		assert_near(told.loss.ceiling, 8 * MBIT, MBIT / 4);
@@ -1380,12 +1385,7 @@ static void test_what_comes_above_a_ceiling_ends_it(void **state)
 	struct told told;
 
 	(void)state;
-	begin_told(&told);
-	told.params.kind = ZRTT_LINE_AHEAD;
-	told.line.state = ZRTT_LINE_LOSS;
-	told.line.rate = 2 * MBIT;
-	told.loss.ceiling = 4 * MBIT;
-	told.loss.busy_above = true;
+	begin_known(&told, ZRTT_LINE_AHEAD, 2 * MBIT, 4 * MBIT);
 	tell_for(&told, S, 8 * MBIT, 32, 0);
 	assert_near(told.line.rate, 8 * MBIT, MBIT / 2);
 	tell_for(&told, ZRTT_LOSS_RETRY_US, 8 * MBIT, 32, 0);
@@ -1403,11 +1403,9 @@ static void test_what_a_line_that_fell_loses_is_excused(void **state)
 	for (kind = ZRTT_LINE_BEHIND; kind <= ZRTT_LINE_AHEAD; kind++) {
 		struct told told;
 
-		begin_told(&told);
-		told.params.kind = kind;
-		told.line.state = ZRTT_LINE_HOLD;
+		begin_known(&told, kind, 4 * MBIT, 0);
 		told.line.lately = 16 * MBIT;
-		told.line.least = told.line.rate = told.line.measured = 4 * MBIT;
+		told.line.least = 4 * MBIT;
 		tell_for(&told, S, 4 * MBIT, 3, 0);
 		assert_int_equal(!told.loss.ceiling, kind == ZRTT_LINE_AHEAD);
 		/* lately is seconds */
@@ -1425,10 +1423,7 @@ static void test_queue_after_a_loss_is_seen(void **state)
 	for (kind = ZRTT_LINE_BEHIND; kind <= ZRTT_LINE_AHEAD; kind++) {
 		struct told told;
 
-		begin_told(&told);
-		told.params.kind = kind;
-		told.line.empty.pending = false;
-		told.line.rate = told.line.measured = told.loss.ceiling = 4 * MBIT;
+		begin_known(&told, kind, 4 * MBIT, 4 * MBIT);
 		told.loss.settling = true;
 		tell_for(&told, S / 10, 4 * MBIT, 32, 0);
 		tell_for(&told, S / 5, 4 * MBIT, 32, 100000);
@@ -1448,11 +1443,8 @@ static void test_full_fifo_is_no_longer_path(void **state)
 		for (full = 0; full < 2; full++) {
 			struct told told;
 
-			begin_told(&told);
-			told.params.kind = kind;
-			told.line.empty.pending = false;
+			begin_known(&told, kind, 16 * MBIT, 0);
 			told.line.state = ZRTT_LINE_QUEUE;
-			told.line.rate = told.line.measured = 16 * MBIT;
 			tell_for(&told, S / 5, 16 * MBIT, 32, 0);
 			tell_for(&told, S / 10, 16 * MBIT, 32, 100000);
 			tell_for(&told, 2 * S, 4 * MBIT, full ? 4 : 32, 100000);
