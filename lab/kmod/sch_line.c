@@ -65,9 +65,9 @@ struct line_trace {
 /**
  * struct line_sched_data - private data of one line
  * @child:	a meter, with the qdisc under test
- * @before:	the line is, not behind it
- * @came:	when packets in the child came to the line, then, in us by their address;
- *		of packets that the child dropped, too, until their address is used again
+ * @before:	the line is before the child, not behind it
+ * @came:	then, of each packet in the child, by its address: when it came to the line, us.
+ *		Of one that the child dropped, too, until another packet has that address
  * @fifo:	what waits for the line
  * @fifo_bytes:	its length
  * @limit:	and the most that it may be
