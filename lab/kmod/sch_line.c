@@ -303,6 +303,16 @@ static bool line_join(struct line_sched_data *q, struct sk_buff *skb, ktime_t no
 	return true;
 }
 
+static int line_to_child(struct Qdisc *sch, struct sk_buff *skb, struct sk_buff **to_free)
+{
+	struct line_sched_data *q = qdisc_priv(sch);
+	int ret = qdisc_enqueue(skb, q->child, to_free);
+
+	if (ret != NET_XMIT_SUCCESS && net_xmit_drop_count(ret))
+		qdisc_qstats_drop(sch);
+	return ret;
+}
+
 static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)
 {
 	struct line_sched_data *q = qdisc_priv(sch);
@@ -313,12 +323,9 @@ static int line_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff *
 		if (!line_join(q, skb, ktime_get()))
 			return qdisc_drop(skb, sch, to_free);
 	} else {
-		ret = qdisc_enqueue(skb, q->child, to_free);
-		if (ret != NET_XMIT_SUCCESS) {
-			if (net_xmit_drop_count(ret))
-				qdisc_qstats_drop(sch);
+		ret = line_to_child(sch, skb, to_free);
+		if (ret != NET_XMIT_SUCCESS)
 			return ret;
-		}
 	}
 	sch->qstats.backlog += len;
 	sch->q.qlen++;
@@ -411,22 +418,18 @@ static struct sk_buff *line_from_child(struct line_sched_data *q, ktime_t now, k
 	return skb;
 }
 
-static void line_to_child(struct Qdisc *sch, struct sk_buff *skb)
+/* What the line has sent comes to the child behind it, which may drop it. */
+static void line_pass_on(struct Qdisc *sch, struct sk_buff *skb)
 {
 	struct line_sched_data *q = qdisc_priv(sch);
 	unsigned int len = qdisc_pkt_len(skb);
 	struct sk_buff *to_free = NULL;
-	int ret;
 
 	xa_store(&q->came, (unsigned long)skb / sizeof(void *),
 		 xa_mk_value(ktime_to_us(line_cb(skb)->came)), GFP_ATOMIC);
-	ret = qdisc_enqueue(skb, q->child, &to_free);
-	kfree_skb_list(to_free);
-	if (ret != NET_XMIT_SUCCESS) {
-		if (net_xmit_drop_count(ret))
-			qdisc_qstats_drop(sch);
+	if (line_to_child(sch, skb, &to_free) != NET_XMIT_SUCCESS)
 		line_forget_packet(sch, len);
-	}
+	kfree_skb_list(to_free);
 }
 
 static ktime_t line_came_to_child(struct line_sched_data *q, const struct sk_buff *skb)
@@ -444,7 +447,7 @@ static struct sk_buff *line_dequeue(struct Qdisc *sch)
 
 	if (q->before) {
 		while ((skb = line_send(q, now, &next)))
-			line_to_child(sch, skb);
+			line_pass_on(sch, skb);
 		skb = line_from_child(q, now, &next);
 	} else {
 		while ((skb = line_from_child(q, now, &next))) {

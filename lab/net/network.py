@@ -377,13 +377,18 @@ def mark_lines(scenario: Scenario, host: Host) -> list[str]:
     ]
 
 
+def is_line_first(scenario: Scenario) -> bool:
+    """Whether there is a line, and it is before the router."""
+    return scenario.line is not None and scenario.line.before
+
+
 def delayed_at(scenario: Scenario, host: Host) -> tuple[str, str]:
     """The namespace and the device with the whole RTT of a host, on its way back.
 
     A line before the router is nearer to it than the host: what the router sends to the
     host passes the router's queue first, and then takes that time.
     """
-    if scenario.line and scenario.line.before:
+    if is_line_first(scenario):
         return host.name, LATE
     return router(host.hop), host.port
 
@@ -391,7 +396,7 @@ def delayed_at(scenario: Scenario, host: Host) -> tuple[str, str]:
 def late_lines(scenario: Scenario, host: Host) -> list[str]:
     """What comes to a host whose RTT is its own gets a device for it, as it arrives."""
     netns, device = delayed_at(scenario, host)
-    if host.rtt_ms is None or device != LATE:
+    if host.rtt_ms is None or not is_line_first(scenario):
         return []
     return [
         f"ip -n {netns} link add {LATE} type ifb",
@@ -428,12 +433,12 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
     """A bottleneck with the qdisc under test, and the RTTs of the hosts at its router."""
     near = [host for host in hosts(scenario) if host.hop == queue.hop and host.rtt_ms is not None]
     own = f" bandwidth {scenario.rate_bps}bit" if queue.link == Link.OWN else ""
-    delayed = {host: delayed_at(scenario, host)[1] == host.port for host in near}
+    late = is_line_first(scenario)
     return [
         f"{queue.tc} -batch - <<-END",
         *queue.root(scenario.rate_bps),
         f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
-        *[netem("add", host.port, host.rtt_ms or 0) for host in near if delayed[host]],
+        *[netem("add", host.port, host.rtt_ms or 0) for host in near if not late],
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
         f" {shlex.join(scenario.qdisc_words)}{own}",
@@ -441,13 +446,13 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
             f"{queue.tc} qdisc change dev {queue.device} parent 1:1 handle 2: meter {word}"
             for word, wanted in (
                 ("poll", queue.wire),
-                ("keep", queue.line is not None and not queue.line.before),
+                ("keep", queue.line is not None and not late),
                 *((f"liar {port}", True) for port in _liars(scenario)),
             )
             if wanted
         ],
         *[
-            f"{queue.tc} qdisc add dev {host.port} {'parent 1:1' if delayed[host] else 'root'}"
+            f"{queue.tc} qdisc add dev {host.port} {'root' if late else 'parent 1:1'}"
             f" {shlex.join(scenario.back_words)}"
             for host in near
             if scenario.back

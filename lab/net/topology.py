@@ -46,7 +46,7 @@ def modules(scenario: Scenario) -> list[str]:
     ect1 = ECT1_MODULES if scenario.ect1_tcp else ()
     marks = MARK_MODULES if scenario.marks or scenario.dscps else ()
     slow = SLOW_MODULES if scenario.slow else ()
-    late = LATE_MODULES if scenario.line and scenario.line.before else ()
+    late = LATE_MODULES if network.is_line_first(scenario) else ()
     more = dict.fromkeys([*ect1, *marks, *slow, *late])
     return [*MODULES, *more, *filter(None, qdiscs), *congestion]
 
