@@ -12,7 +12,7 @@ import sys
 import time
 
 PORT, RECEIVER = 9, bytes([10, 255, 0, 2])
-SENDERS = 172 << 24 | 16 << 20
+SENDERS = 172 << 24 | 16 << 16
 """172.16.0.0/12: room for a million."""
 FRAME_BYTES = 64
 

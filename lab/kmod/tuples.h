@@ -21,6 +21,10 @@
 #define TUPLES_MAX	4096U
 #define TUPLES_HEADS	1024U		/* power of two */
 
+/* Spoofed senders, of a flood: all of them are one. */
+#define TUPLES_SPOOFED		0xac100000U	/* 172.16.0.0/12 */
+#define TUPLES_SPOOFED_MASK	0xfff00000U
+
 /**
  * struct tuples - all 5-tuples since the last reset
  * @heads:	of lists by hash: the first entry's number + 1; 0 for none
@@ -46,6 +50,18 @@ static inline void tuples_forget(struct tuples *t)
 	memset(t, 0, sizeof(*t));
 }
 
+static inline void tuples_merge_spoofed(struct tc_meter_key *key)
+{
+	const __be32 spoofed = htonl(TUPLES_SPOOFED);
+	__be32 from;
+
+	memcpy(&from, key->saddr, sizeof(from));
+	if ((ntohl(from) & TUPLES_SPOOFED_MASK) != TUPLES_SPOOFED)
+		return;
+	memcpy(key->saddr, &spoofed, sizeof(spoofed));
+	key->sport = 0;
+}
+
 /* Reads addresses, ports and protocol; returns bytes of payload behind TCP's or UDP's header. */
 static inline u32 tuples_read(const struct sk_buff *skb, struct tc_meter_key *key)
 {
@@ -64,6 +80,7 @@ static inline u32 tuples_read(const struct sk_buff *skb, struct tc_meter_key *ke
 		key->family = AF_INET;
 		memcpy(key->saddr, &keys.addrs.v4addrs.src, sizeof(__be32));
 		memcpy(key->daddr, &keys.addrs.v4addrs.dst, sizeof(__be32));
+		tuples_merge_spoofed(key);
 		break;
 	case FLOW_DISSECTOR_KEY_IPV6_ADDRS:
 		key->family = AF_INET6;

@@ -3,14 +3,19 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from lab.model.grid import Sweep
 from lab.runs import sweep, sweepfile
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "lab/scenarios"
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -31,3 +36,18 @@ def load(tmp_path: Path) -> Callable[[str], Sweep]:
         return sweepfile.load(path)
 
     return read
+
+
+@pytest.fixture(scope="session")
+def scenario_program() -> Callable[[str], ModuleType]:
+    """Imports a program of lab/scenarios/ by its name."""
+
+    def load_program(name: str) -> ModuleType:
+        spec = importlib.util.spec_from_file_location(name, SCENARIOS / f"{name}.py")
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # dataclasses look there
+        spec.loader.exec_module(module)
+        return module
+
+    return load_program

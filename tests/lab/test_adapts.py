@@ -3,25 +3,16 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
+from collections.abc import Callable
 from types import ModuleType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 @pytest.fixture(scope="module")
-def adapts() -> ModuleType:
+def adapts(scenario_program: Callable[[str], ModuleType]) -> ModuleType:
     """The program of the call that adapts."""
-    spec = importlib.util.spec_from_file_location("adapts", ROOT / "lab/scenarios/adapts.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["adapts"] = module
-    spec.loader.exec_module(module)
-    return module
+    return scenario_program("adapts")
 
 
 def test_call_adapts(adapts: ModuleType) -> None:

@@ -72,6 +72,25 @@ min_rate = "1.5mbit"
 """
 """Ten times the rate of UDP, half a second after a connection began."""
 
+SPOOFED = """
+rate = "10mbit"
+rate_back = "10mbit"
+duration = 1
+""" + HOSTS + "".join(
+    f"""
+[[command]]
+name = "{kind}"
+host = "a"
+run = "python3 flood.py b {kind} {length} 4"
+files = ["flood.py"]
+[classes.{kind}]
+protocol = "{protocol}"
+port = 9
+"""
+    for kind, protocol, length in (("udp", "udp", 50), ("syn", "tcp", 100))
+)
+"""10,000 and 5,000 packets, each of another sender."""
+
 Load = Callable[[str], plan.Plan]
 
 
@@ -363,6 +382,21 @@ def test_who_is_starved_counts(tmp_path: Path) -> None:
     assert tcp["goodput_mbps"] < 0.02 < 0.8 < udp["goodput_mbps"] < 1
     assert direction["jain"] == pytest.approx(0.5, abs=0.02)
     assert "> b:7001  *" in done.stdout
+
+
+@pytest.mark.guest
+def test_spoofed_senders_are_one(tmp_path: Path) -> None:
+    """There are more than the meter has room for, and nobody answers them."""
+    path = tmp_path / "own.toml"
+    path.write_text(SPOOFED)
+    shutil.copy(ROOT / "lab/scenarios/flood.py", tmp_path)
+    done = lab(path, "--qdisc", "pfifo", "--json", tmp_path / "json", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    right, left = json.loads((tmp_path / "json").read_text())["directions"]
+    assert [flow["source"] for flow in right["flows"]] == ["172.16.0.0"] * 2
+    packets = {flow["flow_class"]: flow["packets"] for flow in right["flows"]}
+    assert packets == {"udp": pytest.approx(10000, rel=0.05), "syn": pytest.approx(5000, rel=0.05)}
+    assert not left["flows"]
 
 
 @pytest.mark.guest
