@@ -184,6 +184,8 @@ static __always_inline int zrtt_enqueue_one(struct sk_buff *skb, struct Qdisc *s
 			return zrtt_enqueue_sparse(skb, sch, to_free, ZRTT_LANE_THIN, flow, segs);
 		if (lane != ZRTT_LANE_BULK)
 			return zrtt_enqueue_ahead(skb, sch, to_free, lane, flow, segs);
+	} else if (unlikely(!flow->live) && zrtt_new_waits(sch, skb, flow, now_ns)) {
+		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);
 	}
 	if (unlikely(zrtt_full(q, skb->truesize)))
 		return zrtt_refuse(skb, sch, to_free, ZRTT_LANE_BULK, segs);

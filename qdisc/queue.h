@@ -463,6 +463,20 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	return ZRTT_LANES;
 }
 
+/* Is the first packet of a new flow refused, which would go ahead, but joins bulk as flows that have
+ * packets there lost their slots? A flood of one packet each is always behind its own.
+ */
+static noinline bool zrtt_new_waits(struct Qdisc *sch, const struct sk_buff *skb,
+				    const struct zrtt_flow *flow, u64 now_ns)
+{
+	struct zrtt_sched_data *q = qdisc_priv(sch);
+	struct zrtt_lanes *lanes = &q->vars.lanes;
+
+	return (flow->last & ZRTT_LAST_BULK) && flow->bytes == q->seen.pkt.bytes &&
+	       zrtt_lane_late(sch, ZRTT_LANE_BULK, now_ns) &&
+	       !zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb));
+}
+
 /* The lane of a packet of @flow, which has @m: one that goes ahead is to be within the host's due
  * share and ceiling, too.
  */
