@@ -3,7 +3,7 @@
 
 The senders are of 172.16.0.0/12, which the meter counts as one, and their ports are random. KIND is
 udp or syn. BYTES are those of the IP packet, MBIT the rate of these in Mbit/s. Checksums of UDP and
-TCP are wrong: HOST drops what it gets, and answers nothing.
+TCP are wrong, but for one in 65536: HOST drops what it gets, and answers nothing.
 """
 
 from __future__ import annotations
