@@ -472,8 +472,8 @@ static noinline bool zrtt_new_waits(struct Qdisc *sch, const struct sk_buff *skb
 	struct zrtt_sched_data *q = qdisc_priv(sch);
 	struct zrtt_lanes *lanes = &q->vars.lanes;
 
-	return (flow->last & ZRTT_LAST_BULK) && flow->bytes == q->seen.pkt.bytes &&
-	       zrtt_lane_late(sch, ZRTT_LANE_BULK, now_ns) &&
+	return lanes->rate && (flow->last & ZRTT_LAST_BULK) &&
+	       flow->bytes == q->seen.pkt.bytes && zrtt_lane_late(sch, ZRTT_LANE_BULK, now_ns) &&
 	       !zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb));
 }
 

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from lab.exec import plan, runner
+from lab.exec.figures import Direction
 
 FLOOD = Path(plan.__file__).parents[1] / "scenarios/flood.py"
 SCENARIO = """
@@ -48,13 +49,25 @@ QDISC = "zrtt flows 1024"
 GOODPUT_MBPS = 1.5
 
 
-def test_download_goes_on(tmp_path: Path) -> None:
-    path = tmp_path / "flood.toml"
+def beside_flood(folder: Path, qdisc: str) -> Direction:
+    """What the queue towards the user did."""
+    path = folder / "flood.toml"
     path.write_text(SCENARIO)
-    shutil.copy(FLOOD, tmp_path)
+    shutil.copy(FLOOD, folder)
     (wanted,) = plan.load(path)
-    options = runner.Options(qdisc=QDISC, kernel="uml", seed=1, timeout_s=600)
-    figures = runner.run(wanted, options, tmp_path / "out", print)
-    (web,) = (of for of in figures.directions[0].classes if of.name == "web")
+    options = runner.Options(qdisc=qdisc, kernel="uml", seed=1, timeout_s=600)
+    return runner.run(wanted, options, folder / "out", print).directions[0]
+
+
+def test_download_goes_on(tmp_path: Path) -> None:
+    right = beside_flood(tmp_path, QDISC)
+    (web,) = (of for of in right.classes if of.name == "web")
     assert web.goodput_mbps > GOODPUT_MBPS
     assert web.sojourn_ms.p95 < 100
+    assert right.queue.limit_drops > 10000
+
+
+def test_papers_queue_refuses_nobody(tmp_path: Path) -> None:
+    right = beside_flood(tmp_path, f"{QDISC} mode blue limit 100000")
+    assert right.queue.drops > 10000
+    assert right.queue.limit_drops == 0
