@@ -463,8 +463,8 @@ static noinline enum zrtt_lane zrtt_admit(struct Qdisc *sch, const struct sk_buf
 	return ZRTT_LANES;
 }
 
-/* Is the first packet of a new flow refused, which would go ahead, but joins bulk as flows that have
- * packets there lost their slots? A flood of one packet each is always behind its own.
+/* Is a packet of @flow, which is new, refused? It would go ahead, but is to join bulk, as flows that
+ * have packets there lost their slots. A flood of few packets each is always behind its own.
  */
 static noinline bool zrtt_new_waits(struct Qdisc *sch, const struct sk_buff *skb,
 				    const struct zrtt_flow *flow, u64 now_ns)
@@ -473,7 +473,7 @@ static noinline bool zrtt_new_waits(struct Qdisc *sch, const struct sk_buff *skb
 	struct zrtt_lanes *lanes = &q->vars.lanes;
 
 	return lanes->rate && (flow->last & ZRTT_LAST_BULK) &&
-	       flow->bytes == q->seen.pkt.bytes && zrtt_lane_late(sch, ZRTT_LANE_BULK, now_ns) &&
+	       zrtt_lane_late(sch, ZRTT_LANE_BULK, now_ns) &&
 	       !zrtt_lanes_allow(lanes, &lanes->spilt_bytes, qdisc_pkt_len(skb));
 }
 
