@@ -44,10 +44,11 @@ enum zrtt_alpha_kind {
 
 /* The penalty is the integral of a gain times log2 r_i / due, of which an octave counts at most.
  * The gain is a third of the marks that the flow, or one of the due share, expects in an epoch, and
- * 1/16 at most: where marks are seconds apart, senders have not answered the last ones yet. A flow
- * that has 16 marks in an epoch and still is above its due share is unresponsive. Its gain is 1/4
- * until P_i is 1, which drops half of its packets: a flood is to have a P_i of 1 soon, also where
- * P_b is 2^-20.
+ * 1/16 at most: where marks are seconds apart, senders have not answered the last ones yet. By the
+ * due share it may be half of P_b where that is above 1/8, up to 1/4: where streams begin that heed
+ * no mark, TCP is far below its share until its penalty has fallen. A flow that has 16 marks in an
+ * epoch and still is above its due share is unresponsive. Its gain is 1/4 until P_i is 1, which
+ * drops half of its packets: a flood is to have a P_i of 1 soon, also where P_b is 2^-20.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
@@ -169,12 +170,26 @@ static inline u64 zrtt_marks_third(u64 p_q30, u32 rate)
 	return (p_q30 * rate) >> (ZRTT_P_SHIFT - ZRTT_Q16 + ZRTT_PENALTY_SHIFT);
 }
 
-/* The gain of a flow that has so many. */
-static inline u32 zrtt_penalty_gain(u32 p_q30, u32 rate)
+/* The gain of a flow that has so many, up to @most_q16. */
+static inline u32 zrtt_gain_up_to(u32 p_q30, u32 rate, u32 most_q16)
 {
 	u64 gain_q16 = zrtt_marks_third(p_q30, rate);
 
-	return gain_q16 < ZRTT_PENALTY_GAIN_MAX ? (u32)gain_q16 : ZRTT_PENALTY_GAIN_MAX;
+	return gain_q16 < most_q16 ? (u32)gain_q16 : most_q16;
+}
+
+static inline u32 zrtt_penalty_gain(u32 p_q30, u32 rate)
+{
+	return zrtt_gain_up_to(p_q30, rate, ZRTT_PENALTY_GAIN_MAX);
+}
+
+/* The most that it is of a flow of the due share, at a P_b of @p_q30. */
+static inline u32 zrtt_due_gain_max(u32 p_q30)
+{
+	u32 half_q16 = p_q30 >> (ZRTT_P_SHIFT - ZRTT_Q16 + 1);
+
+	return zrtt_clamp_between((s32)half_q16, ZRTT_PENALTY_GAIN_MAX,
+				  ZRTT_PENALTY_GAIN_UNRESPONSIVE);
 }
 
 /* The due share, a max-min fair one: the geometric mean, which the integral of
@@ -188,7 +203,7 @@ static inline void zrtt_law_due(struct zrtt_law *law, const struct zrtt_sums *su
 		return;
 	law->log_due = (s32)div_s64(sums->sum_log_rate, sums->counted);
 	law->due = zrtt_exp2(law->log_due - (ZRTT_Q16 << ZRTT_Q16));
-	law->gain_q16 = zrtt_penalty_gain(p_q30, law->due);
+	law->gain_q16 = zrtt_gain_up_to(p_q30, law->due, zrtt_due_gain_max(p_q30));
 }
 
 /* The link sent @most bytes in an epoch in which packets waited all the time, 0 = none: no share is

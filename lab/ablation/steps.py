@@ -227,7 +227,7 @@ STEPS: Mapping[str, Step] = {
     ),
     "gain": Step(
         "penalty by 1/16 an epoch at any P_b",
-        _edit(LAW, "gain_q16 < ZRTT_PENALTY_GAIN_MAX ?", "gain_q16 == ~0ULL ?"),
+        _edit(LAW, "gain_q16 < most_q16 ?", "gain_q16 == ~0ULL ?"),
         {"fast": ("max_min_ratio",), **_jain("reno", "pair", "start")},
     ),
     "held-back": Step(

@@ -19,6 +19,7 @@ from reference import (
     ONE,
     PENALTY_BYTES,
     PENALTY_GAIN_MAX,
+    PENALTY_GAIN_UNRESPONSIVE,
     PENALTY_MAX,
     PENALTY_MIN,
     Q16,
@@ -131,10 +132,11 @@ BOOKS = st.tuples(st.floats(0, 8), spread(1, 2 * LIVE_EPOCHS))
 @given(RATES, PROBABILITIES, runs(BOOKS, 60))
 def test_penalty_is_an_integral(due: int, p_q30: int, updates: list[tuple[float, int]]) -> None:
     """Of log2(r_i / due), at most an octave, at a gain of P_b for each 4096 bytes of the
-    due share, at most 1/16, per epoch; a unit is lost in each."""
+    due share, at most 1/16 or half of P_b and 1/4, per epoch; a unit is lost in each."""
     give([(50_000, due)])
     LIBRARY.law_tick(p_q30, 0)
-    gain = min(PENALTY_GAIN_MAX, p_q30 / ONE * due / PENALTY_BYTES)
+    most = clamp(p_q30 / ONE / 2, PENALTY_GAIN_MAX, PENALTY_GAIN_UNRESPONSIVE)
+    gain = min(most, p_q30 / ONE * due / PENALTY_BYTES)
     # due in bytes is cut, and the gain to 16 bits
     gain_error = gain * (power_error(LOG2_ERROR + 2 / Q16) + 1 / due) + 1 / Q16
     penalty, error = 0.0, 0.0
