@@ -178,6 +178,7 @@ static inline u32 zrtt_gain_up_to(u32 p_q30, u32 rate, u32 most_q16)
 	return gain_q16 < most_q16 ? (u32)gain_q16 : most_q16;
 }
 
+/* The same, up to 1/16. */
 static inline u32 zrtt_penalty_gain(u32 p_q30, u32 rate)
 {
 	return zrtt_gain_up_to(p_q30, rate, ZRTT_PENALTY_GAIN_MAX);

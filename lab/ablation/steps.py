@@ -226,7 +226,7 @@ STEPS: Mapping[str, Step] = {
         {"fast": ("max_min_ratio",), **_jain("reno", "unhinted", "start")},
     ),
     "gain": Step(
-        "penalty by 1/16 an epoch at any P_b",
+        "penalty by the largest gain at any P_b",
         _edit(LAW, "gain_q16 < most_q16 ?", "gain_q16 == ~0ULL ?"),
         {"fast": ("max_min_ratio",), **_jain("reno", "pair", "start")},
     ),

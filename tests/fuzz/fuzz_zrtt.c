@@ -130,7 +130,8 @@ static void check_law(const struct queue *q)
 		expect(law->alpha_q16 <= params->alpha_max_q16, "alpha above its cap");
 	}
 	expect(abs(law->log_norm) <= ZRTT_NORM_LOG_MAX, "mean weight out of range");
-	expect(law->gain_q16 <= ZRTT_PENALTY_GAIN_UNRESPONSIVE, "gain of the penalty out of range");
+	expect(law->gain_q16 <= zrtt_due_gain_max(law->counted ? law->p_q30 : ZRTT_P_ONE),
+	       "gain of the penalty out of range");
 	expect(law->log_due >= 0 && law->log_due < 32 << ZRTT_Q16, "due share out of range");
 	expect(!law->log_due || law->due, "a due share of nothing");
 	expect(q->vars.table.due == law->due, "another due share");
