@@ -1263,7 +1263,9 @@ static void no_history_breaks_the_invariants(void **state)
 		assert_true(p_i <= (u64)ZRTT_P_ONE << 22);
 		assert_in_range(f->penalty_q16 - ZRTT_PENALTY_MIN, 0,
 				ZRTT_PENALTY_MAX - ZRTT_PENALTY_MIN);
-		assert_true(q->vars.law.gain_q16 <= ZRTT_PENALTY_GAIN_UNRESPONSIVE);
+		assert_true(q->vars.law.gain_q16 <=
+			    zrtt_due_gain_max(q->vars.law.counted ? q->vars.law.p_q30 :
+					      ZRTT_P_ONE));
 		assert_true(f->bytes <= bytes);
 		assert_true(f->rate < 1U << 31);
 		assert_in_range(abs(q->vars.law.log_norm), 0, ZRTT_NORM_LOG_MAX);
