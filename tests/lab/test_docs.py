@@ -72,7 +72,9 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("index", "folder"), [("README.md", ""), ("algorithm.md", "algorithm/")], ids=["all", "chapters"]
+    ("index", "folder"),
+    [("README.md", ""), ("algorithm.md", "algorithm/"), ("results.md", "results/")],
+    ids=["all", "algorithm", "results"],
 )
 def test_index_names_all_documents(index: str, folder: str) -> None:
     named = {link.partition("#")[0] for link in LINK.findall((DOCS / index).read_text())}
