@@ -15,6 +15,7 @@
 #define ZRTT_EPOCH_SHIFT	27	/* an epoch is 2^27 ns = 134 ms */
 #define ZRTT_EPOCH_US		((1ULL << ZRTT_EPOCH_SHIFT) / 1000)
 #define ZRTT_LIVE_EPOCHS	15	/* 2 s: a flow counts in averages */
+#define ZRTT_SLOW_EPOCHS	127	/* 17 s: see zrtt_flow_begins_anew() */
 
 /* For 12 epochs (1.6 s) the rate of a flow is the mean since it began, from then on a moving
  * average.

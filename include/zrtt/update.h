@@ -119,27 +119,44 @@ static inline bool zrtt_member_look(const struct zrtt_table *t, const struct zrt
 	return true;
 }
 
+/* Does @f begin anew after @epochs without an update? Its past must not drop the one packet that a
+ * timeout sends. Where its due share is less than a full packet per epoch, a few packets of each flow
+ * make RTTs of seconds, and who is silent for 2 s is as likely to wait for an answer. If each began
+ * anew then, most would have the same P_i, whatever they got.
+ */
+static inline bool zrtt_flow_begins_anew(const struct zrtt_table *t, const struct zrtt_flow *f,
+					 u32 epochs)
+{
+	u32 due;
+
+	if (likely(epochs <= ZRTT_LIVE_EPOCHS))
+		return false;
+	due = zrtt_flow_due(t, f);
+	return f->l4s || !due || due >= ZRTT_FULL_PACKET || epochs > ZRTT_SLOW_EPOCHS;
+}
+
 /* The first part of zrtt_flow_update(): all but the sums, which @f is not in. */
 static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *f, u32 epoch)
 {
 	u32 epochs = epoch - f->epoch;
 
 	if (epochs > ZRTT_LIVE_EPOCHS) {
-		/* its past must not drop the one packet that a timeout sends */
+		f->strikes = 0;
+		f->looks = 0;
+		f->barred = 0;
+		zrtt_flow_interrupt(f);
+	}
+	if (zrtt_flow_begins_anew(t, f, epochs)) {
 		f->rate = 0;
 		f->age = 0;
 		f->penalty_q16 = 0;
 		f->acc_q30 = 0;
-		f->strikes = 0;
-		f->looks = 0;
 		if (f->l4s)
 			f->marks = 0;
 		else
 			f->updates = 0;
-		f->barred = 0;
-		zrtt_flow_interrupt(f);
 	} else if (epochs) {
-		zrtt_flow_rate(f, epochs);
+		zrtt_flow_rate(f, zrtt_live_epochs(epochs));
 	}
 	if (epochs) {
 		f->bytes = 0;
@@ -177,7 +194,7 @@ static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u3
  * @epoch: now
  *
  * To be called when zrtt_flow_update_due(), and when an RTT became known.
- * A flow that was silent for more than 2 s starts anew, but for its RTT.
+ * A flow that zrtt_flow_begins_anew() keeps its RTT.
  *
  * Return: log2 of its rate, Q16, 0 if that is 0.
  */

@@ -409,6 +409,61 @@ static void expired_flow_starts_anew_but_for_its_rtt(void **state)
 	free(t.slots);
 }
 
+/* The flow after @epochs without a packet, where the due share is @due. It had 2000 bytes per epoch. */
+static struct zrtt_flow silent_for(u32 epochs, u32 due, bool l4s)
+{
+	struct zrtt_table t = new_table(FLOWS);
+	struct zrtt_flow *f = zrtt_flow_get(&t, 7, START, 0), after;
+
+	t.due = due;
+	f->l4s = l4s;
+	f->rate = 2000;
+	f->age = ZRTT_LIVE_EPOCHS;
+	f->penalty_q16 = 1000;
+	f->acc_q30 = ZRTT_P_ONE / 4;
+	f->strikes = 3;
+	f->syn = ZRTT_SYN_LEFT;
+	zrtt_flow_update(&t, f, START + epochs);
+	check_table(&t);
+	after = *f;
+	free(t.slots);
+	return after;
+}
+
+static bool begins_anew(const struct zrtt_flow *f)
+{
+	/* in part there is no such thing */
+	assert_int_equal(!f->rate, !f->penalty_q16);
+	assert_int_equal(!f->rate, !f->acc_q30);
+	assert_int_equal(!f->rate, !f->age);
+	return !f->rate;
+}
+
+static void silence_of_seconds_is_short_where_due_shares_are_small(void **state)
+{
+	const u32 small = ZRTT_FULL_PACKET - 1, seconds = ZRTT_LIVE_EPOCHS + 1;
+	struct zrtt_flow f;
+
+	(void)state;
+	f = silent_for(seconds, ZRTT_FULL_PACKET, false);
+	assert_true(begins_anew(&f));
+	f = silent_for(seconds, 0, false);
+	assert_true(begins_anew(&f));
+	f = silent_for(seconds, small, true);
+	assert_true(begins_anew(&f));
+	f = silent_for(ZRTT_SLOW_EPOCHS + 1, small, false);
+	assert_true(begins_anew(&f));
+	f = silent_for(ZRTT_SLOW_EPOCHS, small, false);
+	assert_false(begins_anew(&f));
+	assert_near(f.rate, 2000 * pow(11 / 12.0, ZRTT_LIVE_EPOCHS), 2);
+	f = silent_for(seconds, small, false);
+	assert_false(begins_anew(&f));
+	assert_int_equal(f.penalty_q16, 1000);
+	/* what was going on ended all the same */
+	assert_int_equal(f.strikes, 0);
+	assert_int_equal(f.syn, ZRTT_SYN_NONE);
+}
+
 /* What was being timed may be answered by another packet by now, and marks be of another path. */
 static void silence_ends_what_was_going_on(void **state)
 {
@@ -1568,6 +1623,7 @@ int main(void)
 		cmocka_unit_test(lookup_stays_in_its_set),
 		cmocka_unit_test(silent_flows_expire_a_few_at_a_time),
 		cmocka_unit_test(expired_flow_starts_anew_but_for_its_rtt),
+		cmocka_unit_test(silence_of_seconds_is_short_where_due_shares_are_small),
 		cmocka_unit_test(silence_ends_what_was_going_on),
 		cmocka_unit_test(rtt_that_becomes_known_is_no_update_of_the_rate),
 		cmocka_unit_test(table_is_right_after_each_of_many_random_operations),
