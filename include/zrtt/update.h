@@ -194,7 +194,7 @@ static inline s32 zrtt_flow_settle(struct zrtt_table *t, struct zrtt_flow *f, u3
  * @epoch: now
  *
  * To be called when zrtt_flow_update_due(), and when an RTT became known.
- * A flow that zrtt_flow_begins_anew() keeps its RTT.
+ * Of a flow for which zrtt_flow_begins_anew() only the RTT is kept.
  *
  * Return: log2 of its rate, Q16, 0 if that is 0.
  */
