@@ -102,6 +102,7 @@ enum zrtt_quic_phase {
  *	7000 flows or more are live, as updates are rare there: no due share of so many is near that
  * @rate: r_i, their smoothed rate, bytes per epoch
  * @penalty_q16: integral of r_i above the due share: log2 of a factor of P_i, Q16
+ * @policed: its token bucket dropped a packet since its penalty was last updated
  * @marks: its packets that were marked or dropped as of the low-latency lane since the last
  *	look at them, up to 255
  * @updates: where it has not that lane, its updates, up to ZRTT_MATURE_EPOCHS
@@ -156,7 +157,8 @@ struct zrtt_flow {
 	u32 rate;
 	union {
 		struct {
-			s32 penalty_q16:24;
+			s32 penalty_q16:23;
+			u32 policed:1;
 			u32 marks:8;
 		};
 		struct {
@@ -376,6 +378,7 @@ static inline void zrtt_flow_begin(struct zrtt_flow *f, u32 tag, u32 epoch, u32 
 	f->bytes = 0;
 	f->rate = 0;
 	f->penalty_q16 = 0;
+	f->policed = 0;
 	f->rtt_us = 0;
 	f->hinted_q8 = 0;
 	f->passive_us = 0;

@@ -114,8 +114,9 @@ zrtt_mark_or_drop_below(const struct zrtt_params *params, struct zrtt_vars *vars
 {
 	enum zrtt_verdict verdict = ZRTT_DROP;
 
-	if (zrtt_is_policed(params, vars, f, pkt, now_ns) ||
-	    (ceil && zrtt_ceil_exceeds(&params->ceil, ceil, now_ns)))
+	if (zrtt_is_policed(params, vars, f, pkt, now_ns))
+		zrtt_flow_was_policed(f);
+	else if (ceil && zrtt_ceil_exceeds(&params->ceil, ceil, now_ns))
 		zrtt_flow_was_hit(f);
 	else
 		verdict = zrtt_judge(params, vars, f, ceil, pkt, rnd);

@@ -48,7 +48,8 @@ enum zrtt_alpha_kind {
  * due share it may be half of P_b where that is above 1/8, up to 1/4: where streams begin that heed
  * no mark, TCP is far below its share until its penalty has fallen. A flow that has 16 marks in an
  * epoch and still is above its due share is unresponsive. Its gain is 1/4 until P_i is 1, which
- * drops half of its packets: a flood is to have a P_i of 1 soon, also where P_b is 2^-20.
+ * drops half of its packets: a flood is to have a P_i of 1 soon, also where P_b is 2^-20. So is one
+ * that its token bucket drops packets of (police.h), at any P_i: by 1/4 in each epoch.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
@@ -371,6 +372,20 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
 	return most_q16 < law->l4s_gain_q16 ? most_q16 : law->l4s_gain_q16;
 }
 
+/* What the penalty of @f changes by, Q16; see zrtt_penalise_at(). A flow whose token bucket drops
+ * has far more than its due share, of which @log_rate, that passed, says too little.
+ */
+static inline s64 zrtt_penalty_step(const struct zrtt_law *law, const struct zrtt_flow *f,
+				    s32 log_rate, s32 log_due, u32 epochs)
+{
+	u32 gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
+	s64 log_over = zrtt_clamp_log(log_rate - log_due, ZRTT_Q16_ONE);
+
+	if (unlikely(f->policed))
+		return ZRTT_PENALTY_GAIN_UNRESPONSIVE * epochs;
+	return (log_over * gain_q16 * epochs) >> ZRTT_Q16;
+}
+
 /**
  * zrtt_penalise_at() - raise or lower a flow's penalty
  * @law: state, which says the gain
@@ -388,16 +403,13 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
 static inline void zrtt_penalise_at(const struct zrtt_law *law, struct zrtt_flow *f,
 				    s32 log_rate, s32 log_due, u32 epochs)
 {
-	u32 gain_q16;
 	s64 step_q16;
 
 	if (!log_due || !(f->counts || (f->l4s && f->hit && zrtt_flow_mature(f)) ||
 			  (!f->l4s && f->rate && f->penalty_q16 > 0 && log_rate < log_due)))
 		return;
-	epochs = zrtt_live_epochs(epochs);
-	gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
-	step_q16 = zrtt_clamp_log(log_rate - log_due, ZRTT_Q16_ONE);
-	step_q16 = (step_q16 * gain_q16 * epochs) >> ZRTT_Q16;
+	step_q16 = zrtt_penalty_step(law, f, log_rate, log_due, zrtt_live_epochs(epochs));
+	f->policed = 0;
 	if (step_q16 < 0 && !f->hit && step_q16 + f->penalty_q16 < 0)
 		step_q16 = f->penalty_q16 > 0 ? -f->penalty_q16 : 0;
 	f->penalty_q16 = zrtt_clamp_between(f->penalty_q16 + (s32)step_q16, ZRTT_PENALTY_MIN,

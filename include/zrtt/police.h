@@ -5,7 +5,8 @@
  * P_i finds what holds a flow at its share, at the pace at which TCP answers. For a flood that
  * takes seconds, in which P_b rises for it, and TCP, which backs off, needs as long again to come
  * back. So while there is a queue, what is neither TCP nor QUIC has a token bucket beside P_i. Its
- * rate is one and a half times the due share: a tunnel, whose senders answer, is held by P_i.
+ * rate is one and a half times the due share: a tunnel, whose senders answer, is held by P_i. The
+ * penalty of what the bucket drops rises until P_i holds it, too.
  */
 #ifndef _ZRTT_POLICE_H
 #define _ZRTT_POLICE_H
@@ -99,6 +100,13 @@ zrtt_police_exceeds(const struct zrtt_law *law, const struct zrtt_table *t,
 	if (f->rate < rate)
 		epochs_q16 += ZRTT_Q16_ONE;
 	return f->bytes > bytes + ZRTT_POLICE_BURST + ((rate * epochs_q16) >> ZRTT_Q16);
+}
+
+/* A packet of @f is dropped as its bucket has no room for it; zrtt_penalty_step() goes by that. */
+static inline void zrtt_flow_was_policed(struct zrtt_flow *f)
+{
+	zrtt_flow_was_hit(f);
+	f->policed = 1;
 }
 
 #endif

@@ -150,6 +150,7 @@ static inline void zrtt_flow_fold(const struct zrtt_table *t, struct zrtt_flow *
 		f->rate = 0;
 		f->age = 0;
 		f->penalty_q16 = 0;
+		f->policed = 0;
 		f->acc_q30 = 0;
 		if (f->l4s)
 			f->marks = 0;

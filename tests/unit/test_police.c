@@ -226,6 +226,24 @@ static void large_packet_passes_if_anything_is_left(void **state)
 	free(t.slots);
 }
 
+static void what_the_bucket_drops_is_a_hit_that_the_penalty_knows(void **state)
+{
+	struct zrtt_table t = new_table();
+	struct zrtt_flow *f = flow_of_age(&t, ZRTT_MATURE_EPOCHS, DUE);
+
+	(void)state;
+	assert_false(f->policed);
+	zrtt_flow_was_policed(f);
+	assert_true(f->hit);
+	assert_true(f->policed);
+	/* who begins anew has no past */
+	zrtt_flow_update(&t, f, START + 1);
+	assert_true(f->policed);
+	zrtt_flow_update(&t, f, START + 1000);
+	assert_false(f->policed);
+	free(t.slots);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +256,7 @@ int main(void)
 		cmocka_unit_test(new_flow_of_a_host_has_what_its_flows_have),
 		cmocka_unit_test(who_has_a_law_of_its_own_has_no_bucket),
 		cmocka_unit_test(who_is_alone_has_no_bucket),
+		cmocka_unit_test(what_the_bucket_drops_is_a_hit_that_the_penalty_knows),
 		cmocka_unit_test(large_packet_passes_if_anything_is_left),
 	};
 

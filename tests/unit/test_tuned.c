@@ -715,6 +715,35 @@ static void only_flows_that_count_are_penalised(void **state)
 	assert_int_equal(f.penalty_q16, 100 + OCTAVE / 16);
 }
 
+/* What its bucket let pass says too little of its rate, and P_i may have to be above 1. */
+static void penalty_rises_by_a_quarter_where_the_bucket_dropped(void **state)
+{
+	struct zrtt_law law = quick_law();
+	struct zrtt_flow f = mature_flow(DUE);
+
+	(void)state;
+	law.p_q30 = ZRTT_P_ONE;
+	f.penalty_q16 = 4 * OCTAVE;
+	f.policed = 1;
+	zrtt_penalise(&law, &f, 2);
+	assert_int_equal(f.penalty_q16, 9 * OCTAVE / 2);
+	/* once, until it drops again */
+	zrtt_penalise(&law, &f, 2);
+	assert_near(f.penalty_q16, 9 * OCTAVE / 2, 50);
+	/* who does not count yet keeps it until he does */
+	f.policed = 1;
+	f.counts = 0;
+	zrtt_penalise(&law, &f, 1);
+	assert_near(f.penalty_q16, 9 * OCTAVE / 2, 50);
+	f.counts = 1;
+	zrtt_penalise(&law, &f, 1);
+	assert_near(f.penalty_q16, 19 * OCTAVE / 4, 50);
+	f.penalty_q16 = ZRTT_PENALTY_MAX;
+	f.policed = 1;
+	zrtt_penalise(&law, &f, 1);
+	assert_int_equal(f.penalty_q16, ZRTT_PENALTY_MAX);
+}
+
 /* The last step down ends there, however large it is, and who does not count has no credit. */
 static void penalty_of_1_stays_1(void **state)
 {
@@ -786,6 +815,7 @@ int main(void)
 		cmocka_unit_test(penalty_falls_below_1_only_while_the_flow_is_hit),
 		cmocka_unit_test(penalty_is_a_factor),
 		cmocka_unit_test(only_flows_that_count_are_penalised),
+		cmocka_unit_test(penalty_rises_by_a_quarter_where_the_bucket_dropped),
 		cmocka_unit_test(penalty_of_1_stays_1),
 		cmocka_unit_test(penalty_falls_to_1_though_the_flow_does_not_count),
 	};
