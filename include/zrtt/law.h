@@ -48,8 +48,8 @@ enum zrtt_alpha_kind {
  * due share it may be half of P_b where that is above 1/8, up to 1/4: where streams begin that heed
  * no mark, TCP is far below its share until its penalty has fallen. A flow that has 16 marks in an
  * epoch and still is above its due share is unresponsive. Its gain is 1/4 until P_i is 1, which
- * drops half of its packets: a flood is to have a P_i of 1 soon, also where P_b is 2^-20. So is one
- * that its token bucket drops packets of (police.h), at any P_i: by 1/4 in each epoch.
+ * drops half of its packets: a flood is to have a P_i of 1 soon, also where P_b is 2^-20. The
+ * penalty of a flow whose token bucket drops (police.h) rises by 1/4 in each epoch, at any P_i.
  */
 #define ZRTT_PENALTY_MIN	(-14 * (s32)ZRTT_Q16_ONE)
 #define ZRTT_PENALTY_MAX	(21 << ZRTT_Q16)
@@ -378,11 +378,12 @@ static inline u32 zrtt_l4s_gain(const struct zrtt_law *law, const struct zrtt_fl
 static inline s64 zrtt_penalty_step(const struct zrtt_law *law, const struct zrtt_flow *f,
 				    s32 log_rate, s32 log_due, u32 epochs)
 {
-	u32 gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
 	s64 log_over = zrtt_clamp_log(log_rate - log_due, ZRTT_Q16_ONE);
+	u32 gain_q16;
 
 	if (unlikely(f->policed))
 		return ZRTT_PENALTY_GAIN_UNRESPONSIVE * epochs;
+	gain_q16 = f->l4s ? zrtt_l4s_gain(law, f, log_due) : zrtt_own_gain(law, f);
 	return (log_over * gain_q16 * epochs) >> ZRTT_Q16;
 }
 

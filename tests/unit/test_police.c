@@ -236,9 +236,9 @@ static void what_the_bucket_drops_is_a_hit_that_the_penalty_knows(void **state)
 	zrtt_flow_was_policed(f);
 	assert_true(f->hit);
 	assert_true(f->policed);
-	/* who begins anew has no past */
 	zrtt_flow_update(&t, f, START + 1);
 	assert_true(f->policed);
+	/* who begins anew has no past */
 	zrtt_flow_update(&t, f, START + 1000);
 	assert_false(f->policed);
 	free(t.slots);
