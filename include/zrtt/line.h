@@ -691,6 +691,15 @@ static inline u64 zrtt_line_free(const struct zrtt_line *line,
 	return params->kind == ZRTT_LINE_AHEAD && base < line->passed ? line->passed : base;
 }
 
+/* The same where a rate lost: what emptied a queue ends with it, but not near that rate. */
+static inline u64 zrtt_line_under(const struct zrtt_line *line, const struct zrtt_loss *loss)
+{
+	u64 near = loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT);
+	u64 base = zrtt_line_least(zrtt_line_base(line), near);
+
+	return base > line->rate ? base : line->rate;
+}
+
 /* The line is full and has no queue, for an epoch of @span_us: grow from @base. */
 static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  u64 base, u32 span_us)
@@ -931,7 +940,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	if (zrtt_line_rests(line, now_us) && !zrtt_loss_holds(loss))
 		return zrtt_line_rest(line, params);
 	/* a line that loses says itself which rate is too much */
-	base = zrtt_loss_holds(loss) ? line->rate :
+	base = zrtt_loss_holds(loss) ? zrtt_line_under(line, loss) :
 	       queue ? zrtt_line_base(line) : zrtt_line_free(line, params);
 	if (!queue && full && !zrtt_loss_holds(loss))
 		return zrtt_line_grow(line, params, base, span_us);
