@@ -819,14 +819,15 @@ static inline bool zrtt_line_blind(const struct zrtt_line *line, u32 now_us)
 }
 
 /* Has what was lost nothing to do with the present rate? What waits on a line is sent again; but one
- * that drops before it has a queue may have lost all. What comes from a line after it fell is sent
+ * that drops before it has a queue may have lost all. A line that is emptied for the first time gets
+ * half of what it carries, and lost at the rate before. What comes from a line after it fell is sent
  * as before, until who sends knows of it.
  */
 static inline bool zrtt_line_excuses(const struct zrtt_line *line,
 				     const struct zrtt_line_params *params,
 				     const struct zrtt_loss *loss, bool blind, u32 now_us)
 {
-	if (line->latest_us > ZRTT_LOSS_WAIT_US && !blind)
+	if (!blind && (line->latest_us > ZRTT_LOSS_WAIT_US || line->empty.begun))
 		return true;
 	if (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss))
 		return true;

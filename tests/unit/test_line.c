@@ -1414,6 +1414,29 @@ static void test_what_a_line_that_fell_loses_is_excused(void **state)
 	}
 }
 
+/* What is lost of half of what a line carries, while it is emptied, was lost before; later it counts. */
+static void test_loss_of_a_line_that_is_emptied_is_excused(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		u32 kind = i / 2 ? ZRTT_LINE_AHEAD : ZRTT_LINE_BEHIND;
+		bool emptied = i % 2;
+		struct told told;
+
+		begin_known(&told, kind, 8 * MBIT, 0);
+		told.line.rate = 4 * MBIT;
+		told.line.empty.begun = emptied;
+		told.line.empty.least_us = 10000;
+		tell_for(&told, ZRTT_LINE_EMPTY_US * 4 / 5, 4 * MBIT, 3, 0);
+		assert_int_equal(!told.loss.ceiling, emptied);
+		tell_for(&told, S, 4 * MBIT, 3, 0);
+		assert_false(told.line.empty.begun);
+		assert_true(told.loss.ceiling);
+	}
+}
+
 /* A queue of a line before this one does not go as less is let pass after a loss: it counts. */
 static void test_queue_after_a_loss_is_seen(void **state)
 {
@@ -2239,6 +2262,7 @@ int main(void)
 		cmocka_unit_test(test_what_comes_from_a_line_that_loses_got_through),
 		cmocka_unit_test(test_what_comes_above_a_ceiling_ends_it),
 		cmocka_unit_test(test_what_a_line_that_fell_loses_is_excused),
+		cmocka_unit_test(test_loss_of_a_line_that_is_emptied_is_excused),
 		cmocka_unit_test(test_queue_after_a_loss_is_seen),
 		cmocka_unit_test(test_full_fifo_is_no_longer_path),
 		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
