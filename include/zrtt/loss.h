@@ -129,8 +129,10 @@ enum zrtt_loss_side {
  * struct zrtt_loss_flow - one direction of a TCP connection
  * @tag: its hash, 0 = none
  * @first: sequence number of the first byte that was watched, or ZRTT_LOSS_REACH before @next
+ * @news: of the first one whose loss tells of the present rate, likewise
  * @next: sequence number that follows the latest byte
- * @holes: bytes before it that did not pass
+ * @holes: bytes from @news to it that did not pass
+ * @older: bytes before @news, likewise
  * @doubt: bytes that are to pass until the last of them are holes ...
  * @before: ... and @next as it was before these
  * @passed: @next as it was when the packet came that passes now, or some time before
@@ -144,8 +146,10 @@ enum zrtt_loss_side {
 struct zrtt_loss_flow {
 	u32 tag;
 	u32 first;
+	u32 news;
 	u32 next;
 	u32 holes;
+	u32 older;
 	u32 doubt;
 	u32 before;
 	u32 passed;
@@ -256,8 +260,10 @@ static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 
 static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 now_us)
 {
 	flow->first = seq;
+	flow->news = seq;
 	flow->next = seq;
 	flow->holes = 0;
+	flow->older = 0;
 	flow->doubt = 0;
 	flow->passed = seq;
 	flow->mark = seq;
@@ -285,17 +291,32 @@ static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far
 	zrtt_loss_restart(flow, seq, now_us);
 }
 
-/* So much passed, and so much of it was lost before. */
-static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_loss_flow *flow,
-				   u32 sent, u32 lost)
+/* Does the loss of the byte @seq tell of the present rate? */
+static inline bool zrtt_loss_is_news(const struct zrtt_loss_flow *flow, u32 seq)
 {
+	return (s32)(seq - flow->news) >= 0;
+}
+
+/* So much passed from @seq on, and so much of it was lost before. */
+static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_loss_flow *flow,
+				   u32 seq, u32 sent, u32 lost)
+{
+	bool news = zrtt_loss_is_news(flow, seq);
 	u32 side;
 
 	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
 		loss->hosts[side][flow->hosts[side]].sent += sent;
-		loss->hosts[side][flow->hosts[side]].lost += lost;
+		loss->hosts[side][flow->hosts[side]].lost += news ? lost : 0;
 	}
 	loss->bytes += lost;
+}
+
+/* A mark of @flow: not behind its latest byte, nor too far before it. */
+static inline u32 zrtt_loss_near(const struct zrtt_loss_flow *flow, u32 mark)
+{
+	if ((s32)(flow->next - mark) < 0)
+		return flow->next;
+	return flow->next - mark > ZRTT_LOSS_REACH ? flow->next - ZRTT_LOSS_REACH : mark;
 }
 
 /* @bytes pass beyond a hole of @gap, 0 = none. */
@@ -322,8 +343,8 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
 	flow->next = flow->before;
 	flow->mark = flow->before;
 	flow->passed = flow->before;
-	if ((s32)(flow->next - flow->first) < 0)
-		flow->first = flow->next;
+	flow->first = zrtt_loss_near(flow, flow->first);
+	flow->news = zrtt_loss_near(flow, flow->news);
 }
 
 /**
@@ -341,7 +362,7 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
 static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
 				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
 {
-	u32 again, fills, lost;
+	u32 again, fills, lost, *holes;
 	s32 gap;
 
 	if (flow->doubt && seq == flow->before)
@@ -358,10 +379,10 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 		flow->mark = flow->next;
 		flow->mark_us = now_us;
 	}
-	if (flow->next - flow->first > ZRTT_LOSS_REACH)
-		flow->first = flow->next - ZRTT_LOSS_REACH;
+	flow->first = zrtt_loss_near(flow, flow->first);
+	flow->news = zrtt_loss_near(flow, flow->news);
 	if (gap >= 0) {
-		zrtt_loss_count(loss, flow, bytes, 0);
+		zrtt_loss_count(loss, flow, seq, bytes, 0);
 		zrtt_loss_open(flow, gap, bytes);
 		flow->next = seq + bytes;
 		return false;
@@ -370,14 +391,15 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	flow->next += bytes - again;
 	/* who is watched from its middle on may fill a hole that was there before */
 	if ((s32)(seq - flow->first) < 0) {
-		zrtt_loss_count(loss, flow, bytes, 0);
+		zrtt_loss_count(loss, flow, seq, bytes, 0);
 		return true;
 	}
-	fills = again < flow->holes ? again : flow->holes;
-	flow->holes -= fills;
+	holes = zrtt_loss_is_news(flow, seq) ? &flow->holes : &flow->older;
+	fills = again < *holes ? again : *holes;
+	*holes -= fills;
 	again -= fills;
 	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
-	zrtt_loss_count(loss, flow, bytes, lost);
+	zrtt_loss_count(loss, flow, seq, bytes, lost);
 	return true;
 }
 
@@ -488,6 +510,22 @@ static inline void zrtt_loss_pause(struct zrtt_loss *loss, u32 pause_us, u32 byt
 	}
 	loss->paused_us += pause_us;
 	loss->round_us += pause_us;
+}
+
+/* What passed so far, sent again, is no news of the rate from now on. A sender that lost much of a burst
+ * takes seconds to send it all.
+ */
+static inline void zrtt_loss_turn(struct zrtt_loss *loss)
+{
+	struct zrtt_loss_flow *flow;
+
+	for (flow = loss->flows; flow < loss->flows + ZRTT_LOSS_FLOWS; flow++) {
+		flow->news = flow->next;
+		flow->older += flow->holes;
+		if (flow->older > ZRTT_LOSS_REACH)
+			flow->older = ZRTT_LOSS_REACH;
+		flow->holes = 0;
+	}
 }
 
 /**
@@ -700,6 +738,7 @@ static inline bool zrtt_loss_loses(const struct zrtt_loss *loss, u64 lost, u64 d
 static inline bool zrtt_loss_settled(struct zrtt_loss *loss, bool blind, u32 bytes, u32 now_us)
 {
 	if (loss->waited && !blind) {
+		zrtt_loss_turn(loss);
 		if (now_us - loss->ceiling_us > ZRTT_LOSS_ROUND_MAX_US)
 			zrtt_loss_forget(loss, bytes, now_us);
 		else
@@ -767,6 +806,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 			zrtt_loss_first(loss, sent, ahead ? 0 : zrtt_loss_part(lost, data), blind,
 					bytes, now_us) :
 			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, ahead, now_us);
+		zrtt_loss_turn(loss);
 		loss->settling = true;
 	} else if (busy && !loses) {
 		/* more may come than is let pass, and as much as lost before */

@@ -864,6 +864,68 @@ static void test_what_is_older_than_the_watch_was_not_lost(void **state)
 	assert_int_equal(w.loss.bytes, 2000);
 }
 
+/* What passed before the rate was another is counted as lost, but no news of that, though a hole was taken
+ * back or numbers wrap.
+ */
+static void test_what_passed_at_another_rate_is_no_news(void **state)
+{
+	const struct zrtt_loss_host *host;
+	struct watched w;
+	u32 i;
+
+	(void)state;
+	begin_watched(&w, 0);
+	host = &w.loss.hosts[ZRTT_LOSS_FAR][3];
+	for (i = 0; i < 4; i++)
+		watch(&w, i * 1000, 1000, false, 0);
+	watch(&w, 1000, 1000, false, 0);
+	assert_int_equal(host->lost, 1000);
+	zrtt_loss_turn(&w.loss);
+	watch(&w, 4000, 1000, false, 0);
+	watch(&w, 2000, 1000, false, 0);
+	watch(&w, 3000, 1000, false, 0);
+	assert_int_equal(host->lost, 1000);
+	watch(&w, 4000, 1000, false, 0);
+	assert_int_equal(host->lost, 2000);
+	assert_int_equal(w.loss.bytes, 4000);
+	/* nothing was left out after all */
+	watch(&w, 100000, 1000, false, 0);
+	zrtt_loss_turn(&w.loss);
+	watch(&w, 5000, 1000, false, 0);
+	watch(&w, 6000, 1000, false, 0);
+	watch(&w, 5000, 1000, false, 0);
+	assert_int_equal(host->lost, 3000);
+	for (i = 0; i < 3000; i++)
+		watch(&w, 7000 + i * 1000000, 1000000, false, 0);
+	watch(&w, 7000 + 2998U * 1000000, 1000, false, 0);
+	assert_int_equal(host->lost, 4000);
+}
+
+/* What fills a hole from before that is not a hole since, nor the other way round. */
+static void test_holes_are_of_their_rate(void **state)
+{
+	const struct zrtt_loss_host *host;
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 0);
+	host = &w.loss.hosts[ZRTT_LOSS_FAR][3];
+	watch(&w, 0, 1000, false, 0);
+	watch(&w, 2000, 1000, false, 0);
+	zrtt_loss_turn(&w.loss);
+	watch(&w, 3000, 1000, false, 0);
+	watch(&w, 5000, 1000, false, 0);
+	/* the second of these was lost on the line, at the rate before */
+	watch(&w, 1000, 1000, false, 0);
+	watch(&w, 2000, 1000, false, 0);
+	assert_int_equal(w.loss.bytes, 1000);
+	watch(&w, 4000, 1000, false, 0);
+	assert_int_equal(host->lost, 0);
+	watch(&w, 3000, 1000, false, 0);
+	assert_int_equal(host->lost, 1000);
+	assert_int_equal(w.loss.bytes, 2000);
+}
+
 /* The sender's timer was sooner than this queue. */
 static void test_what_came_before_it_passed_was_not_lost(void **state)
 {
@@ -1061,7 +1123,7 @@ static void pass_between(struct zrtt_loss *loss, u32 far, u32 near, u32 sent, u3
 	struct zrtt_loss_flow flow;
 
 	zrtt_loss_begin(&flow, 1, far, near, 0, 0);
-	zrtt_loss_count(loss, &flow, sent, lost);
+	zrtt_loss_count(loss, &flow, 0, sent, lost);
 }
 
 static void test_nothing_is_known_at_first(void **state)
@@ -1434,6 +1496,44 @@ static void test_loss_of_a_line_that_is_emptied_is_excused(void **state)
 		tell_for(&told, S, 4 * MBIT, 3, 0);
 		assert_false(told.line.empty.begun);
 		assert_true(told.loss.ceiling);
+	}
+}
+
+/* A burst was lost, and the rate is lowered, or the line emptied. Its sender takes 8 s to send it all again,
+ * which is half of what it sends: the rate stays, as nothing else is lost.
+ */
+static void test_old_burst_lowers_the_rate_once(void **state)
+{
+	u32 emptied, i, old, new;
+
+	(void)state;
+	for (emptied = 0; emptied < 2; emptied++) {
+		struct zrtt_loss_flow *flow;
+		struct told told;
+
+		begin_known(&told, ZRTT_LINE_BEHIND, 4 * MBIT, 0);
+		if (emptied) {
+			told.line.rate = 2 * MBIT;
+			told.line.empty.begun = true;
+			told.line.empty.least_us = 10000;
+		}
+		flow = zrtt_loss_flow(&told.loss, 1, PACKET, 0);
+		zrtt_loss_begin(flow, 1, 1, 1, 0, 0);
+		for (i = 0; i < 8 * S / TICK_US; i++)
+			zrtt_loss_pass(&told.loss, flow, i * PACKET, PACKET, false, 0, 0);
+		for (old = 0, new = i; old < i; old++, new++) {
+			told.now_us += TICK_US;
+			told.bytes += (u32)(told.line.rate * TICK_US / 1000000);
+			zrtt_loss_pass(&told.loss, flow, old * PACKET, PACKET, false, told.now_us,
+				       told.now_us);
+			zrtt_loss_pass(&told.loss, flow, new * PACKET, PACKET, false, told.now_us,
+				       told.now_us);
+			tell(&told, 1, 10000, 0);
+			tell(&told, 2, 10000, 0);
+			update_told(&told);
+		}
+		assert_int_equal(told.line.lowered, !emptied);
+		assert_int_equal(told.loss.bytes, old * PACKET);
 	}
 }
 
@@ -2242,6 +2342,8 @@ int main(void)
 		cmocka_unit_test(test_what_passed_before_was_lost),
 		cmocka_unit_test(test_what_fills_a_hole_was_not_lost),
 		cmocka_unit_test(test_what_is_older_than_the_watch_was_not_lost),
+		cmocka_unit_test(test_what_passed_at_another_rate_is_no_news),
+		cmocka_unit_test(test_holes_are_of_their_rate),
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
 		cmocka_unit_test(test_far_numbers_begin_anew),
@@ -2263,6 +2365,7 @@ int main(void)
 		cmocka_unit_test(test_what_comes_above_a_ceiling_ends_it),
 		cmocka_unit_test(test_what_a_line_that_fell_loses_is_excused),
 		cmocka_unit_test(test_loss_of_a_line_that_is_emptied_is_excused),
+		cmocka_unit_test(test_old_burst_lowers_the_rate_once),
 		cmocka_unit_test(test_queue_after_a_loss_is_seen),
 		cmocka_unit_test(test_full_fifo_is_no_longer_path),
 		cmocka_unit_test(test_line_that_is_hardly_used_is_not_measured),
