@@ -691,7 +691,7 @@ static inline u64 zrtt_line_free(const struct zrtt_line *line,
 	return params->kind == ZRTT_LINE_AHEAD && base < line->passed ? line->passed : base;
 }
 
-/* The same where a rate lost: what emptied a queue ends with it, but not near that rate. */
+/* The same where the line loses: what emptied a queue ends with it, but stays below the rate that lost. */
 static inline u64 zrtt_line_under(const struct zrtt_line *line, const struct zrtt_loss *loss)
 {
 	u64 near = loss->ceiling - (loss->ceiling >> ZRTT_LOSS_NEAR_SHIFT);
