@@ -343,8 +343,6 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
 	flow->next = flow->before;
 	flow->mark = flow->before;
 	flow->passed = flow->before;
-	flow->first = zrtt_loss_near(flow, flow->first);
-	flow->news = zrtt_loss_near(flow, flow->news);
 }
 
 /**
