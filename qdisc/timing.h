@@ -278,18 +278,37 @@ static bool zrtt_read_answer(struct zrtt_sched_data *q, const struct zrtt_echo *
 				  echo->tag, echo->tsval, &echo->answer, excess);
 }
 
+/* The least of all connections of two hosts is their path's. */
+static void zrtt_compare_pair(struct zrtt_sched_data *q, u32 pair, const struct zrtt_echo *echo,
+			      struct zrtt_excess *excess)
+{
+	spinlock_t *lock = zrtt_net_lock(q->net, pair);
+	u32 pair_us;
+
+	spin_lock(lock);
+	pair_us = zrtt_pair_excess(zrtt_net_set(q->net, pair), pair, echo,
+				   zrtt_epoch(q->clock.ns));
+	spin_unlock(lock);
+	zrtt_oneway_begun_late(excess, echo->answer.excess_us, pair_us);
+}
+
 /* The packet in @q->seen answers a probe: tell who wants to know. */
 static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
-			     const struct zrtt_excess *excess)
+			     struct zrtt_excess *excess)
 {
 	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
-	bool both = echo->answered && !excess->apart;
 	u32 pair, len, other_q8 = 0;
 	const u8 *addr;
+	bool both;
 
 	addr = zrtt_hosts_of(&q->seen, &len);
 	echo->answer.host = jhash(addr, zrtt_owner_bytes(len), q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
+	pair += !pair;
+	/* the way back is left: a line before this queue is not used better with it */
+	if (echo->answered)
+		zrtt_compare_pair(q, pair, echo, excess);
+	both = echo->answered && !excess->apart;
 	/* the first inbox is nobody's: all queues would wait for each other there */
 	if (echo->answered) {
 		echo->answer.excess_us = excess->there_us;

@@ -108,7 +108,8 @@ struct zrtt_conn {
  * @way: its direction, 0 or 1
  * @asker: who asks for the answer if it begins a probe, below ZRTT_ASKERS; 0 = nobody
  * @ack: @tsecr counts
- * @answers: set: it answers a probe
+ * @answers: set: it answers a probe ...
+ * @again: ... that was sent again, so that @answer may be too short by ZRTT_PROBE_TICK_US
  * @answered: set: who asked for that
  * @answer: set with @answers
  */
@@ -120,6 +121,7 @@ struct zrtt_echo {
 	u8 asker;
 	bool ack;
 	bool answers;
+	bool again;
 	u8 answered;
 	struct zrtt_line_answer answer;
 };
@@ -250,6 +252,12 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	return false;
 }
 
+/* What @gap_us, the time of an answer, counts as for the least of them. */
+static inline u32 zrtt_echo_us(const struct zrtt_echo *pkt, u32 gap_us)
+{
+	return gap_us + (pkt->again ? ZRTT_PROBE_TICK_US : 0);
+}
+
 /* The packet may answer the probe of the other direction. */
 static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pkt, u32 now_us)
 {
@@ -266,7 +274,8 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 	conn->probe[back] = ZRTT_PROBE_NONE;
 	if (pkt->tsecr != half->tsval)
 		return;
-	zrtt_half_take(half, gap_us + (state == ZRTT_PROBE_AGAIN ? ZRTT_PROBE_TICK_US : 0));
+	pkt->again = state == ZRTT_PROBE_AGAIN;
+	zrtt_half_take(half, zrtt_echo_us(pkt, gap_us));
 	pkt->answers = gap_us <= ZRTT_HINT_MAX_US;
 	pkt->answered = asker;
 	pkt->answer = (struct zrtt_line_answer) {
@@ -300,6 +309,33 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 	zrtt_conn_answer(conn, pkt, now_us);
 	*rtt_us = zrtt_conn_rtt_us(conn);
 	return zrtt_conn_probe(conn, pkt, now_us);
+}
+
+/**
+ * zrtt_pair_excess() - two hosts, of which one answered a probe
+ * @set: the set of @pair, which has a slot as a connection has
+ * @pair: hash of both, of the one that answered first; never 0
+ * @pkt: the answer, of any of their connections
+ * @epoch: clock in epochs
+ *
+ * A connection that begins while packets wait on the path does not know how short that is.
+ *
+ * Return: how much longer the answer took than the shortest of them all, microseconds.
+ */
+static inline u32 zrtt_pair_excess(struct zrtt_conn *set, u32 pair, const struct zrtt_echo *pkt,
+				   u32 epoch)
+{
+	struct zrtt_conn *evicted, *slot = zrtt_conn_find(set, pair, (u16)epoch, &evicted);
+	u32 gap_us = pkt->answer.gap_us, least_us;
+
+	if (!slot) {
+		slot = evicted;
+		*slot = (struct zrtt_conn) { .tag = pair, .seen = (u16)epoch };
+	}
+	zrtt_conn_age(slot, (u16)epoch);
+	zrtt_half_take(&slot->half[0], zrtt_echo_us(pkt, gap_us));
+	least_us = zrtt_half_us(&slot->half[0]);
+	return least_us && gap_us > least_us ? gap_us - least_us : 0;
 }
 
 /* A packet that is sent again leaves, with what @pkt says of it but for @tsecr: it is a better probe

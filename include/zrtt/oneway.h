@@ -121,4 +121,25 @@ static inline bool zrtt_oneway_answer(struct zrtt_oneway *oneway, u32 tag, u32 t
 	return false;
 }
 
+/**
+ * zrtt_oneway_begun_late() - a connection that began while there was a queue took it for its path
+ * @excess: of its answer; the way there is set
+ * @own_us: how much longer that took than its own shortest, both ways
+ * @pair_us: the same of all connections of its hosts
+ *
+ * Which way had that queue is not known. The way there was no longer than both.
+ */
+static inline void zrtt_oneway_begun_late(struct zrtt_excess *excess, u32 own_us, u32 pair_us)
+{
+	u32 there_us = excess->there_us + pair_us - own_us;
+
+	if (pair_us <= own_us + ZRTT_ONEWAY_SLACK_US)
+		return;
+	if (there_us > pair_us)
+		there_us = pair_us;
+	if (excess->there_us < there_us)
+		excess->there_us = there_us;
+	excess->apart = false;
+}
+
 #endif

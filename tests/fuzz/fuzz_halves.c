@@ -16,6 +16,7 @@
 #define TAGS	(ZRTT_CONN_WAYS + 2)
 #define EVENTS	128
 #define SPREAD	4	/* of the timestamps of one moment */
+#define PAIRS	(ZRTT_CONN_WAYS + 1)	/* of hosts that the connections are of */
 
 /* Something that happened to packets of direction @way; @again: it is sent again. */
 struct event {
@@ -35,11 +36,13 @@ struct events {
 struct router {
 	struct zrtt_conn *set;
 	struct zrtt_oneway oneway[2];	/* of the set's answers, by direction */
+	struct zrtt_conn *pairs;
 	u64 now_ns;
 	u32 clock;		/* of the senders */
 	struct events queued;	/* packets that began a probe: their TSval */
 	struct events left;	/* those of them that left */
 	struct events echoes;	/* acknowledgments: their TSecr */
+	struct events answers;	/* of pairs: how long they took */
 };
 
 static struct event event_now(const struct router *r, const struct zrtt_echo *pkt,
@@ -121,6 +124,41 @@ static const struct zrtt_conn *find(const struct router *r, u32 tag)
 	return found;
 }
 
+/* Was the answer @excess_us longer than another one of its pair, of this window or the one before? */
+static void check_pair(struct router *r, u32 pair, u32 gap_us, u32 counts_us, u32 excess_us)
+{
+	struct event now = { .tag = pair, .us = counts_us, .epoch = zrtt_epoch(r->now_ns) };
+	bool found = !excess_us || r->answers.n == EVENTS;
+	u32 i;
+
+	note(&r->answers, now);
+	for (i = 0; i < r->answers.n; i++) {
+		const struct event *event = &r->answers.list[i];
+		u32 us = zrtt_hint_to_us(zrtt_hint_from_us(event->us));
+
+		if (event->tag != pair || event->us > ZRTT_HINT_MAX_US)
+			continue;
+		found |= us == gap_us - excess_us &&
+			 (u8)((now.epoch >> ZRTT_WINDOW_SHIFT) -
+			      (event->epoch >> ZRTT_WINDOW_SHIFT) + 1) <= 3;
+	}
+	expect(found, "path of a pair that was never seen");
+}
+
+/* What all connections of its hosts say of the answer, too. */
+static void read_pair(struct router *r, const struct zrtt_echo *pkt, struct zrtt_excess *excess)
+{
+	u32 pair = 1 + pkt->tag % PAIRS, gap_us = pkt->answer.gap_us, there_us = excess->there_us;
+	u32 pair_us = zrtt_pair_excess(r->pairs, pair, pkt, zrtt_epoch(r->now_ns));
+
+	expect(pair_us < gap_us || !pair_us, "all of an answer's time is excess");
+	check_pair(r, pair, gap_us, zrtt_echo_us(pkt, gap_us), pair_us);
+	zrtt_oneway_begun_late(excess, pkt->answer.excess_us, pair_us);
+	expect(excess->there_us >= there_us, "less than the connection knows of");
+	expect(excess->there_us == there_us || excess->there_us <= gap_us, "a way takes longer than both");
+	expect(!excess->apart || excess->there_us == there_us, "way of another queue is known");
+}
+
 /* Neither way took longer than both, and another connection's answer says nothing. */
 static void read_answer(struct router *r, const struct zrtt_echo *pkt)
 {
@@ -135,6 +173,7 @@ static void read_answer(struct router *r, const struct zrtt_echo *pkt)
 	expect((u64)excess.there_us + excess.back_us <= most_us ||
 	       (!excess.apart && excess.there_us <= most_us), "a way takes longer than both");
 	expect(excess.apart || oneway->wrong == ZRTT_ONEWAY_WRONG, "clock is given up too soon");
+	read_pair(r, pkt, &excess);
 }
 
 static void arrive(struct router *r, struct draw *d)
@@ -205,6 +244,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct draw d = { .at = data, .left = size };
 	struct router r = {
 		.set = calloc(ZRTT_CONN_WAYS, sizeof(*r.set)),
+		.pairs = calloc(ZRTT_CONN_WAYS, sizeof(*r.pairs)),
 		.now_ns = draw_start_ns(&d),
 		.clock = (u32)draw_bytes(&d, 1) << 24,
 	};
@@ -229,5 +269,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		}
 	}
 	free(r.set);
+	free(r.pairs);
 	return 0;
 }

@@ -496,6 +496,39 @@ static void full_set_gives_up_the_connection_seen_longest_ago(void **state)
 		assert_int_equal(!zrtt_conn_find(s.set, i, 0, &evicted), i == oldest);
 }
 
+/* An answer of two hosts that took so long. Return: the excess. */
+static u32 pair_answers(struct zrtt_conn *set, u32 pair, u32 gap_us, bool sent_again, u32 epoch)
+{
+	const struct zrtt_echo pkt = { .again = sent_again, .answer = { .gap_us = gap_us } };
+
+	return zrtt_pair_excess(set, pair, &pkt, epoch);
+}
+
+/* Whichever of their connections it was of, until two windows have passed. */
+static void two_hosts_know_their_shortest_path(void **state)
+{
+	struct zrtt_conn set[ZRTT_CONN_WAYS] = {};
+	u32 window = 1 << ZRTT_WINDOW_SHIFT, epoch = 10 * window, i;
+
+	(void)state;
+	assert_int_equal(pair_answers(set, TAG, 80000, false, epoch), 0);
+	assert_int_equal(pair_answers(set, TAG, 48000, false, epoch), 0);
+	assert_near(pair_answers(set, TAG, 80000, false, epoch), 32000, UNIT_US);
+	/* what was sent again may seem shorter by a tick than it is */
+	assert_int_equal(pair_answers(set, TAG, 45000, true, epoch), 0);
+	assert_near(pair_answers(set, TAG, 80000, false, epoch), 32000, UNIT_US);
+	/* others have paths of their own, of which more than a hint can state is none */
+	assert_int_equal(pair_answers(set, TAG + 1, 89600, false, epoch), 0);
+	assert_int_equal(pair_answers(set, TAG + 2, ZRTT_HINT_MAX_US, true, epoch), 0);
+	assert_near(pair_answers(set, TAG, 80000, false, epoch + window), 32000, UNIT_US);
+	assert_int_equal(pair_answers(set, TAG, 80000, false, epoch + 2 * window), 0);
+	/* who is silent for longest makes room */
+	for (i = 1; i < ZRTT_CONN_WAYS; i++)
+		pair_answers(set, TAG + 2 + i, 70000, false, epoch + 2 * window);
+	assert_near(pair_answers(set, TAG, 90000, false, epoch + 2 * window), 10000, UNIT_US);
+	assert_int_equal(pair_answers(set, TAG + 1, 96000, false, epoch + 2 * window), 0);
+}
+
 /* A connection in bulk for 6 s, in steps, between which nothing happens */
 #define STEP_US		100
 #define STEPS		60000
@@ -631,6 +664,7 @@ int main(void)
 		cmocka_unit_test(gap_beyond_what_a_hint_states_is_ignored),
 		cmocka_unit_test(lagging_clock_forgets_nothing),
 		cmocka_unit_test(full_set_gives_up_the_connection_seen_longest_ago),
+		cmocka_unit_test(two_hosts_know_their_shortest_path),
 		cmocka_unit_test(rtt_of_a_bulk_connection_is_found_whatever_the_queues),
 	};
 

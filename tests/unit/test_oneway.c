@@ -147,6 +147,29 @@ static void test_drift_is_no_queue(void **state)
 	}
 }
 
+/* Who began with a queue has an excess that is too small by that, of either way. */
+static void test_queue_at_the_start_is_no_path(void **state)
+{
+	struct zrtt_excess excess = { 5000, 7000, true };
+
+	(void)state;
+	zrtt_oneway_begun_late(&excess, 12000, 12000 + ZRTT_ONEWAY_SLACK_US);
+	assert_true(excess.apart);
+	zrtt_oneway_begun_late(&excess, 12000, 0);
+	assert_true(excess.apart);
+	assert_int_equal(excess.there_us, 5000);
+	zrtt_oneway_begun_late(&excess, 12000, 112000);
+	assert_false(excess.apart);
+	assert_int_equal(excess.there_us, 105000);
+	assert_int_equal(excess.back_us, 7000);
+	/* who forgot how short the path is has more of one way than of both */
+	excess.there_us = 50000;
+	zrtt_oneway_begun_late(&excess, 0, 70000);
+	assert_int_equal(excess.there_us, 70000);
+	zrtt_oneway_begun_late(&excess, 0, 20000);
+	assert_int_equal(excess.there_us, 70000);
+}
+
 static void test_place_is_kept_while_it_is_used(void **state)
 {
 	struct far f = new_far();
@@ -217,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_clock_with_another_tick_is_found_out),
 		cmocka_unit_test(test_clock_that_is_set_stays_of_use),
 		cmocka_unit_test(test_drift_is_no_queue),
+		cmocka_unit_test(test_queue_at_the_start_is_no_path),
 		cmocka_unit_test(test_place_is_kept_while_it_is_used),
 		cmocka_unit_test(test_place_of_the_silent_is_free),
 		cmocka_unit_test(test_clock_that_lags_is_no_silence),
