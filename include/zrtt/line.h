@@ -93,8 +93,9 @@
 #define ZRTT_LINE_BLIND_US	2000000
 
 /* The rate grows by 2^-11 in an epoch, 2 % in a second. The step is doubled after each eight
- * epochs in which the line was full and had no queue, up to 2^-3. It is not more than 2^-2 above
- * what was seen to pass: that is as old as an answer.
+ * epochs in which the line was full and had no queue, up to 2^-3. It is not more than twice what was
+ * seen to pass, which is as old as an answer, and 2^-2 above that where a line before this queue shows
+ * what it carries by itself.
  */
 #define ZRTT_LINE_GROW_MIN	11
 #define ZRTT_LINE_GROW_MAX	3
@@ -700,11 +701,12 @@ static inline u64 zrtt_line_under(const struct zrtt_line *line, const struct zrt
 	return base > line->rate ? base : line->rate;
 }
 
-/* The line is full and has no queue, for an epoch of @span_us: grow from @base. */
+/* The line is full and has no queue, for an epoch of @span_us: grow from @base, to @most at most. */
 static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line_params *params,
-				  u64 base, u32 span_us)
+				  u64 base, u64 most, u32 span_us)
 {
-	u64 most = line->passed + (line->passed >> ZRTT_LINE_GROW_AHEAD);
+	u64 more = line->passed >> (params->kind == ZRTT_LINE_AHEAD ? ZRTT_LINE_GROW_AHEAD : 0);
+	u64 seen = line->passed + more;
 	u32 epochs = span_us / ZRTT_LINE_EPOCH_US;
 	u64 rate = base;
 
@@ -715,9 +717,9 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 		line->steps = 0;
 	}
 	rate += rate * epochs >> line->step;
-	if (line->passed && rate > most)
-		rate = base > most ? base : most;
-	return zrtt_line_set(line, params, rate);
+	if (line->passed && rate > seen)
+		rate = base > seen ? base : seen;
+	return zrtt_line_set(line, params, zrtt_line_least(rate, most));
 }
 
 /* An epoch of @span_us without an answer. A rate that grew goes on up to what the line had lately,
@@ -735,7 +737,7 @@ static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line
 		return false;
 	if (now_us - line->answered_us <= ZRTT_LINE_BLIND_US) {
 		if (full && line->state == ZRTT_LINE_GROW && base < line->lately)
-			return zrtt_line_grow(line, params, base, span_us);
+			return zrtt_line_grow(line, params, base, line->lately, span_us);
 		return queue && zrtt_line_lower(line, params, bytes, now_us);
 	}
 	if (full && base < line->measured)
@@ -944,7 +946,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	base = zrtt_loss_holds(loss) ? zrtt_line_under(line, loss) :
 	       queue ? zrtt_line_base(line) : zrtt_line_free(line, params);
 	if (!queue && full && !zrtt_loss_holds(loss))
-		return zrtt_line_grow(line, params, base, span_us);
+		return zrtt_line_grow(line, params, base, params->max, span_us);
 	if (!queue && full)
 		line->state = ZRTT_LINE_LOSS;
 	else if (line->state != ZRTT_LINE_START)
