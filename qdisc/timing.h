@@ -299,18 +299,18 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 	struct zrtt_inbox *inbox = &q->net->inboxes[echo->answered];
 	u32 pair, len, other_q8 = 0;
 	const u8 *addr;
-	bool both;
 
 	addr = zrtt_hosts_of(&q->seen, &len);
 	echo->answer.host = jhash(addr, zrtt_owner_bytes(len), q->net->seed);
 	pair = jhash(addr + len, len, echo->answer.host);
 	pair += !pair;
-	/* the way back is left: a line before this queue is not used better with it */
-	if (echo->answered)
-		zrtt_compare_pair(q, pair, echo, excess);
-	both = echo->answered && !excess->apart;
 	/* the first inbox is nobody's: all queues would wait for each other there */
 	if (echo->answered) {
+		bool both;
+
+		/* the way back is left: a line before this queue is not used better with it */
+		zrtt_compare_pair(q, pair, echo, excess);
+		both = !excess->apart;
 		echo->answer.excess_us = excess->there_us;
 		echo->answer.other_q8 = both ? q->hidden.line.used_q8 : 0;
 		spin_lock(&inbox->lock);

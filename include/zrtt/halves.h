@@ -194,6 +194,19 @@ static inline void zrtt_conn_age(struct zrtt_conn *conn, u16 seen)
 	}
 }
 
+/* The slot of a connection, of this window; another one's if it had none. */
+static inline struct zrtt_conn *zrtt_conn_take(struct zrtt_conn *set, u32 tag, u16 seen)
+{
+	struct zrtt_conn *evicted, *conn = zrtt_conn_find(set, tag, seen, &evicted);
+
+	if (!conn) {
+		conn = evicted;
+		*conn = (struct zrtt_conn) { .tag = tag, .seen = seen };
+	}
+	zrtt_conn_age(conn, seen);
+	return conn;
+}
+
 /* The echo of a probe took @gap_us. */
 static inline void zrtt_half_take(struct zrtt_half *half, u32 gap_us)
 {
@@ -298,14 +311,8 @@ static inline void zrtt_conn_answer(struct zrtt_conn *conn, struct zrtt_echo *pk
 static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 				    struct zrtt_echo *pkt, u32 now_us, u32 epoch, u32 *rtt_us)
 {
-	struct zrtt_conn *evicted, *conn;
+	struct zrtt_conn *conn = zrtt_conn_take(set, pkt->tag, (u16)epoch);
 
-	conn = zrtt_conn_find(set, pkt->tag, (u16)epoch, &evicted);
-	if (!conn) {
-		conn = evicted;
-		*conn = (struct zrtt_conn) { .tag = pkt->tag, .seen = (u16)epoch };
-	}
-	zrtt_conn_age(conn, (u16)epoch);
 	zrtt_conn_answer(conn, pkt, now_us);
 	*rtt_us = zrtt_conn_rtt_us(conn);
 	return zrtt_conn_probe(conn, pkt, now_us);
@@ -325,16 +332,11 @@ static inline bool zrtt_conn_arrive(struct zrtt_conn *set,
 static inline u32 zrtt_pair_excess(struct zrtt_conn *set, u32 pair, const struct zrtt_echo *pkt,
 				   u32 epoch)
 {
-	struct zrtt_conn *evicted, *slot = zrtt_conn_find(set, pair, (u16)epoch, &evicted);
+	struct zrtt_half *half = &zrtt_conn_take(set, pair, (u16)epoch)->half[0];
 	u32 gap_us = pkt->answer.gap_us, least_us;
 
-	if (!slot) {
-		slot = evicted;
-		*slot = (struct zrtt_conn) { .tag = pair, .seen = (u16)epoch };
-	}
-	zrtt_conn_age(slot, (u16)epoch);
-	zrtt_half_take(&slot->half[0], zrtt_echo_us(pkt, gap_us));
-	least_us = zrtt_half_us(&slot->half[0]);
+	zrtt_half_take(half, zrtt_echo_us(pkt, gap_us));
+	least_us = zrtt_half_us(half);
 	return least_us && gap_us > least_us ? gap_us - least_us : 0;
 }
 
