@@ -32,9 +32,13 @@ IN_KERNEL = "__netif_receive_skb_core.constprop.0+0xe7/0x1060"
 IN_MODULE = "zrtt_enqueue+0xe7/0x1060 [sch_zrtt]"
 
 
-def oops(trap: str, place: str) -> str:
+IN_STEP = "exc_debug_kernel+0xca/0x160"
+
+
+def oops(trap: str, place: str, flags: str = "00000246") -> str:
     """As Linux prints it; the lines from RIP on come once more before it panics."""
     rip = f"[    1.4] RIP: 0010:{place}\r\n[    1.4] Code: 03 00 0f <1f> 44 00 00\r\n"
+    rip += f"[    1.4] RSP: 0000:fffffe000004bf28 EFLAGS: {flags}\r\n[    1.4] RAX: 0\r\n"
     return f"[    1.4] {trap} PREEMPT SMP NOPTI\r\n[    1.4] CPU: 1 PID: 0\r\n{rip}{rip}{PANIC}"
 
 
@@ -43,6 +47,7 @@ WORKS = Start(f"{BOOT}{STARTED}\r\ndone\r\n", "4 packets\nRC=3\n")
 DIES_LATER = Start(f"{BOOT}{STARTED}\r\n{PANIC}")
 DIES_IN_ITS_RESULT = Start(f"{BOOT}{STARTED}\r\n{PANIC}", "4 pack")
 BREAKPOINT = oops("Oops: int3: 0000 [#1]", IN_KERNEL)
+STEP = oops("WARNING: CPU: 1 PID: 697 at traps.c:1109", IN_STEP, "3fc0a002")
 DIES_PATCHING = Start(f"{BOOT}{STARTED}\r\n{BREAKPOINT}")
 OTHER_DEATHS = {
     "in-module": oops("int3: 0000 [#1]", IN_MODULE),
@@ -51,6 +56,9 @@ OTHER_DEATHS = {
     "fault": oops("BUG: unable to handle page fault for address: 0008\n[ 1.4] Oops: 0000 [#1]",
                   IN_KERNEL),
     "warning": oops("WARNING: CPU: 0", IN_MODULE) + BREAKPOINT.replace("[#1]", "[#2]"),
+    "step-of-a-real-processor": oops("WARNING: CPU: 0", IN_STEP, "003f0346"),
+    "flags-elsewhere": oops("WARNING: CPU: 0", IN_KERNEL, "3fc0a002"),
+    "step-after-a-warning": oops("WARNING: CPU: 0", IN_MODULE) + STEP,
 }  # fmt: skip
 HANGS = Start(BOOT, timed_out=True)
 HANGS_LATER = Start(f"{BOOT}{STARTED}\r\n", timed_out=True)
@@ -148,7 +156,7 @@ def test_later_deaths_are_not_excused(
 
 
 @pytest.mark.parametrize("lost", range(1, MAX_STARTS))
-@pytest.mark.parametrize("console", [BREAKPOINT, BREAKPOINT.replace("Oops: ", "")])
+@pytest.mark.parametrize("console", [BREAKPOINT, BREAKPOINT.replace("Oops: ", ""), STEP])
 def test_kernels_that_patch_themselves_are_excused(
     machine: Machine, job: GuestJob, lost: int, console: str
 ) -> None:
