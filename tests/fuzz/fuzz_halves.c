@@ -155,7 +155,7 @@ static void read_pair(struct router *r, const struct zrtt_echo *pkt, struct zrtt
 	check_pair(r, pair, gap_us, zrtt_echo_us(pkt, gap_us), pair_us);
 	zrtt_oneway_begun_late(excess, pkt->answer.excess_us, pair_us);
 	expect(excess->there_us >= there_us, "less than the connection knows of");
-	expect(excess->there_us == there_us || excess->there_us <= gap_us, "a way takes longer than both");
+	expect(excess->there_us == there_us || excess->there_us <= pair_us, "a way takes longer than both");
 	expect(!excess->apart || excess->there_us == there_us, "way of another queue is known");
 }
 

@@ -113,6 +113,8 @@ BUGS = [
     Bug("takes a newer echo for its own", "halves", "if (pkt->tsecr != half->tsval)", "if (0)"),
     Bug("never forgets", "halves", "if (!windows)", "if (conn)"),
     Bug("believes any clock", "halves", "excess->back_us <= answer->gap_us", "0 * excess->back_us <= answer->gap_us", "oneway"),
+    Bug("takes one answer for a pair's least", "halves", "least_us = zrtt_half_us(half);", "least_us = gap_us / 2;"),
+    Bug("adds what a pair knows", "halves", "if (there_us > pair_us)", "if (0)", "oneway"),
     Bug("takes another's clock", "halves", "if (oneway->tag != tag) {", "if (!oneway->tag) {", "oneway", sanitized=True),
     Bug("leaves its set", "zrtt", "t->mask & ~(ZRTT_WAYS - 1)", "t->mask", "table", sanitized=True),
     Bug("takes what is in use", "zrtt", "if (f->live || t->unused ||", "if (t->unused ||", "table"),
