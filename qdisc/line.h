@@ -39,40 +39,44 @@ static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 
 /* What is watched of the packet's flow, NULL if another one has its place. */
 static struct zrtt_loss_flow *zrtt_loss_of(struct zrtt_sched_data *q, const struct sk_buff *skb,
-					   const struct zrtt_dissected *seen, u32 data_bytes,
+					   const struct zrtt_dissected *seen, u32 seq, u32 bytes,
 					   bool ahead, u32 now_us)
 {
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, data_bytes,
-						     now_us);
+	struct zrtt_loss_flow *flow = zrtt_loss_flow(&q->hidden.loss, seen->pkt.tag, bytes, now_us);
 	/* the host beyond the line is the receiver, or if that is before us, the sender */
-	u32 far = !ahead, seed = q->net->seed, bytes;
+	u32 far = !ahead, seed = q->net->seed, len;
 	struct zrtt_ends ends;
 
 	if (!flow || flow->tag)
 		return flow;
 	zrtt_read_ends(seen, &ends);
 	zrtt_undo_nat(skb, &ends);
-	bytes = ends.count * sizeof(u32);
-	zrtt_loss_begin(flow, seen->pkt.tag, jhash(ends.words[far], zrtt_owner_bytes(bytes), seed),
-			jhash(ends.words[!far], bytes, seed), zrtt_tcp_seq(&seen->p, seen->data),
-			now_us);
+	len = ends.count * sizeof(u32);
+	zrtt_loss_begin(flow, seen->pkt.tag, jhash(ends.words[far], zrtt_owner_bytes(len), seed),
+			jhash(ends.words[!far], len, seed), seq,
+			seen->p.tcp_flags & ZRTT_TCP_SYN, now_us);
 	return flow;
 }
 
-/* A TCP packet passes. Return: whether it is sent again. */
-static bool zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb,
-			    const struct zrtt_dissected *seen, bool ahead, u32 came_us,
-			    u32 now_us)
+/* A TCP packet passes. Return: what it carries; @next is set to the number that follows that. */
+static enum zrtt_data zrtt_watch_loss(struct zrtt_sched_data *q, const struct sk_buff *skb,
+				      const struct zrtt_dissected *seen, bool ahead, u32 came_us,
+				      u32 now_us, u32 *next)
 {
 	u32 off = seen->p.l4_off + zrtt_tcp_header_bytes(&seen->p, seen->data);
 	u32 end = min(skb->len, zrtt_packet_end(&seen->p, seen->data));
+	bool syn = seen->p.tcp_flags & ZRTT_TCP_SYN;
+	u32 seq = zrtt_tcp_seq(&seen->p, seen->data) + syn, bytes = end > off ? end - off : 0;
 	struct zrtt_loss_flow *flow;
 
-	if (end <= off)
-		return false;
-	flow = zrtt_loss_of(q, skb, seen, end - off, ahead, now_us);
-	return flow && zrtt_loss_pass(&q->hidden.loss, flow, zrtt_tcp_seq(&seen->p, seen->data),
-				      end - off, ahead, came_us, now_us);
+	if (!bytes && !syn)
+		return ZRTT_DATA_NONE;
+	flow = zrtt_loss_of(q, skb, seen, seq, bytes, ahead, now_us);
+	*next = seq + bytes;
+	if (!bytes)
+		return ZRTT_DATA_NONE;
+	return flow ? zrtt_loss_pass(&q->hidden.loss, flow, seq, bytes, ahead, came_us, now_us) :
+		      ZRTT_DATA_UNKNOWN;
 }
 
 /* A packet leaves for the line. What was dropped here never comes that far. */
@@ -82,6 +86,8 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	const struct zrtt_bytes head = { .data = skb->data, .len = skb_headlen(skb) };
 	const struct zrtt_wanted wanted = { .timestamps = true };
 	struct zrtt_dissected seen = { .data = skb->data };
+	enum zrtt_data data;
+	u32 next;
 
 	q->hidden.bytes += bytes;
 	/* as zrtt_dissect_any() does: a tag in the frame follows the addresses */
@@ -91,8 +97,11 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	if (!seen.p.tcp_flags)
 		return;
 	seen.pkt.tag = zrtt_hash_flow(&q->key, &seen.p, seen.data);
-	if (zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
-			    zrtt_us(now_ns)) && seen.p.timed)
+	data = zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
+			       zrtt_us(now_ns), &next);
+	if (data != ZRTT_DATA_NONE && !seen.p.timed)
+		zrtt_time_data(q, &seen, skb, data, next, now_ns);
+	else if (data == ZRTT_DATA_AGAIN)
 		zrtt_time_again(q, &seen, skb, now_ns);
 }
 
@@ -108,9 +117,11 @@ static void zrtt_count_to_line(struct zrtt_sched_data *q, const struct sk_buff *
 static noinline void zrtt_count_from_line(struct zrtt_sched_data *q, const struct sk_buff *skb,
 					  u32 segs)
 {
+	u32 now_us = zrtt_us(q->clock.ns), next;
+
 	q->hidden.bytes += zrtt_link_bytes(q, skb, segs);
 	if (q->seen.p.tcp_flags)
-		zrtt_watch_loss(q, skb, &q->seen, true, zrtt_us(q->clock.ns), zrtt_us(q->clock.ns));
+		zrtt_watch_loss(q, skb, &q->seen, true, now_us, now_us, &next);
 }
 
 static void zrtt_line_stop(struct Qdisc *sch)

@@ -2,7 +2,8 @@
 /*
  * RTTs that the queue measures itself: from handshakes (zrtt/handshake.h), from QUIC
  * (zrtt/spin.h), and from the TCP timestamps of both directions (zrtt/halves.h), for which
- * the qdiscs of a network namespace share a table of connections.
+ * the qdiscs of a network namespace share a table of connections. Of those without timestamps
+ * acknowledgments time the way over a line beyond the router (zrtt/acks.h).
  */
 #ifndef _ZRTT_TIMING_H
 #define _ZRTT_TIMING_H
@@ -243,7 +244,7 @@ static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed, u32 *source
 }
 #endif
 
-/* The connection of a TCP packet, the same for both directions. */
+/* The connection of a TCP packet, the same for both directions. One with timestamps may end without. */
 static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_buff *skb,
 			   u32 seed, struct zrtt_echo *echo)
 {
@@ -259,7 +260,7 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);
 	}
 	echo->way = source > dest;
-	echo->tag = jhash_2words(min(source, dest), max(source, dest), seed);
+	echo->tag = jhash_2words(min(source, dest), max(source, dest), seed + seen->p.timed);
 	echo->tag += !echo->tag;
 }
 
@@ -325,12 +326,14 @@ static void zrtt_pass_answer(struct zrtt_sched_data *q, struct zrtt_echo *echo,
 	}
 }
 
-/* Is the packet in @q->seen spoofed in the name of a flow that is known? */
+/* Is the packet in @q->seen spoofed in the name of a flow that is known? In other modes it is the
+ * flow's, whose number would be that of the others for good.
+ */
 static bool zrtt_is_spoofed(const struct zrtt_sched_data *q)
 {
 	const struct zrtt_flow *flow = zrtt_flow_known(&q->vars.table, q->seen.pkt.tag);
 
-	return flow && zrtt_flow_spoofs(flow, zrtt_tcp_seq_high(&q->seen.p, q->seen.data),
+	return q->params.law.tuned && flow && zrtt_flow_spoofs(flow, zrtt_tcp_seq_high(&q->seen.p, q->seen.data),
 					zrtt_epoch(q->clock.ns));
 }
 
@@ -350,8 +353,7 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	spinlock_t *lock;
 	bool told;
 
-	/* elsewhere such packets are the flow's, and its number would be that of the others for good */
-	if (q->params.law.tuned && unlikely(zrtt_is_spoofed(q)))
+	if (unlikely(zrtt_is_spoofed(q)))
 		return;
 	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
 	lock = zrtt_net_lock(q->net, echo.tag);
@@ -365,6 +367,27 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 	spin_unlock(lock);
 	if (unlikely(told))
 		zrtt_pass_answer(q, &echo, &excess);
+}
+
+/* The packet in @q->seen, which has no timestamps, may acknowledge data that somebody asks about. */
+static noinline void zrtt_time_ack(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	struct zrtt_echo echo = { .tsecr = zrtt_tcp_ack(&q->seen.p, q->seen.data), .ack = true };
+	struct zrtt_excess excess;
+	spinlock_t *lock;
+
+	/* pairs with zrtt_net_alloc_oneway(); until then nobody asks */
+	if (!smp_load_acquire(&q->net->oneway) || unlikely(zrtt_is_spoofed(q)))
+		return;
+	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
+	lock = zrtt_net_lock(q->net, echo.tag);
+	spin_lock(lock);
+	zrtt_acks_arrive(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(q->clock.ns));
+	spin_unlock(lock);
+	if (!echo.answers)
+		return;
+	excess = (struct zrtt_excess) { echo.answer.excess_us, echo.answer.excess_us, false };
+	zrtt_pass_answer(q, &echo, &excess);
 }
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
@@ -490,6 +513,25 @@ static void zrtt_time_again(struct zrtt_sched_data *q, const struct zrtt_dissect
 	lock = zrtt_net_lock(q->net, echo.tag);
 	spin_lock(lock);
 	zrtt_conn_again(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(now_ns));
+	spin_unlock(lock);
+}
+
+/* Data of a connection without timestamps leave for the line: @next is the number that follows them. */
+static void zrtt_time_data(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
+			   const struct sk_buff *skb, enum zrtt_data data, u32 next, u64 now_ns)
+{
+	struct zrtt_echo echo = { .tsval = next, .asker = q->hidden.asker };
+	struct zrtt_conn *set;
+	spinlock_t *lock;
+
+	zrtt_hash_conn(seen, skb, q->net->seed, &echo);
+	set = zrtt_net_set(q->net, echo.tag);
+	lock = zrtt_net_lock(q->net, echo.tag);
+	spin_lock(lock);
+	if (data == ZRTT_DATA_FIRST)
+		zrtt_acks_send(set, &echo, zrtt_us(now_ns), zrtt_epoch(now_ns));
+	else
+		zrtt_acks_give_up(set, echo.tag, echo.way);
 	spin_unlock(lock);
 }
 

@@ -101,7 +101,7 @@ struct zrtt_conn {
 };
 
 /**
- * struct zrtt_echo - a TCP packet with timestamps
+ * struct zrtt_echo - a TCP packet with timestamps, or with what zrtt/acks.h takes for them
  * @tag: its connection, never 0
  * @tsval: its own timestamp
  * @tsecr: the one it echoes

@@ -29,6 +29,9 @@
 #define ZRTT_LOSS_TENURE_US	4000000
 #define ZRTT_LOSS_LEAD_MAX	(1 << 18)
 
+/* What a flow sent before it was watched may pass again. After so long it is known how far it was. */
+#define ZRTT_LOSS_WHOLE_US	1000000
+
 /* A sequence number that is farther from the last, in bytes, begins anew. */
 #define ZRTT_LOSS_REACH		(1 << 22)
 
@@ -118,6 +121,20 @@
 #define ZRTT_LOSS_BLIND_BYTES	(64 * ZRTT_LOSS_PACKET)
 #define ZRTT_LOSS_BLIND_RETRIES	3
 
+/**
+ * enum zrtt_data - what a TCP packet carries
+ * @ZRTT_DATA_NONE: no data
+ * @ZRTT_DATA_UNKNOWN: data that may have passed before
+ * @ZRTT_DATA_FIRST: data that did not
+ * @ZRTT_DATA_AGAIN: data that did, so that the receiver waits for them
+ */
+enum zrtt_data {
+	ZRTT_DATA_NONE,
+	ZRTT_DATA_UNKNOWN,
+	ZRTT_DATA_FIRST,
+	ZRTT_DATA_AGAIN,
+};
+
 /* Of the line: hosts beyond it, and those on this side. */
 enum zrtt_loss_side {
 	ZRTT_LOSS_FAR,
@@ -140,8 +157,10 @@ enum zrtt_loss_side {
  * @mark_us: ... at this time, which becomes @passed for what comes later
  * @seen_us: when a packet passed last
  * @since_us: when it was first watched
+ * @known_us: since when its numbers follow each other
  * @lead: bytes that it sent more than others that have its place
  * @hosts: index of each of its hosts
+ * @whole: it is watched from its SYN on
  */
 struct zrtt_loss_flow {
 	u32 tag;
@@ -157,8 +176,10 @@ struct zrtt_loss_flow {
 	u32 mark_us;
 	u32 seen_us;
 	u32 since_us;
+	u32 known_us;
 	u32 lead;
 	u8 hosts[ZRTT_LOSS_SIDES];
+	bool whole;
 };
 
 /**
@@ -218,9 +239,11 @@ struct zrtt_loss {
 	u64 bytes;
 };
 
-/* Does @flow keep its place though another one sends @bytes? */
+/* Does @flow keep its place though another one sends @bytes? Who sent nothing yet does not. */
 static inline bool zrtt_loss_keeps(struct zrtt_loss_flow *flow, u32 bytes, u32 now_us)
 {
+	if (flow->whole && flow->next == flow->first && bytes)
+		return false;
 	if (flow->lead >= bytes)
 		flow->lead -= bytes;
 	else if (now_us - flow->since_us > ZRTT_LOSS_TENURE_US)
@@ -232,7 +255,7 @@ static inline bool zrtt_loss_keeps(struct zrtt_loss_flow *flow, u32 bytes, u32 n
  * zrtt_loss_flow() - the slot of a flow
  * @loss: what is watched
  * @tag: the flow's hash, never 0
- * @bytes: that it sends now
+ * @bytes: that it sends now, 0 if that is a SYN
  * @now_us: clock, wraps
  *
  * Return: its slot; one whose tag is 0 if it is new, or was silent for so long that its times may
@@ -268,6 +291,8 @@ static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 n
 	flow->passed = seq;
 	flow->mark = seq;
 	flow->mark_us = now_us;
+	flow->known_us = now_us;
+	flow->whole = false;
 }
 
 /**
@@ -277,10 +302,11 @@ static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 n
  * @far: hash of the host beyond the line
  * @near: of that on this side
  * @seq: sequence number of its next byte
+ * @whole: which is its first one
  * @now_us: clock, wraps
  */
 static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far, u32 near,
-				   u32 seq, u32 now_us)
+				   u32 seq, bool whole, u32 now_us)
 {
 	*flow = (struct zrtt_loss_flow) {
 		.tag = tag,
@@ -289,6 +315,7 @@ static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far
 		.hosts = { far % ZRTT_LOSS_HOSTS, near % ZRTT_LOSS_HOSTS },
 	};
 	zrtt_loss_restart(flow, seq, now_us);
+	flow->whole = whole;
 }
 
 /* Does the loss of the byte @seq tell of the present rate? */
@@ -345,6 +372,12 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
 	flow->passed = flow->before;
 }
 
+/* Did data of @flow that are new to us not pass before, either? */
+static inline bool zrtt_loss_knows(const struct zrtt_loss_flow *flow, u32 now_us)
+{
+	return flow->whole || now_us - flow->known_us > ZRTT_LOSS_WHOLE_US;
+}
+
 /**
  * zrtt_loss_pass() - data passes
  * @loss: where it counts
@@ -355,10 +388,11 @@ static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
  * @came_us: when it came to this queue
  * @now_us: clock, wraps
  *
- * Return: whether it is sent again, so that its receiver waits for it.
+ * Return: what it is, never ZRTT_DATA_NONE.
  */
-static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow, u32 seq,
-				  u32 bytes, bool ahead, u32 came_us, u32 now_us)
+static inline enum zrtt_data zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow,
+					    u32 seq, u32 bytes, bool ahead, u32 came_us,
+					    u32 now_us)
 {
 	u32 again, fills, lost, *holes;
 	s32 gap;
@@ -370,7 +404,7 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	loss->waited |= now_us - came_us > ZRTT_LOSS_WAIT_US;
 	if (gap > ZRTT_LOSS_REACH || gap < -ZRTT_LOSS_REACH || bytes > ZRTT_LOSS_REACH) {
 		zrtt_loss_restart(flow, seq + bytes, now_us);
-		return false;
+		return ZRTT_DATA_UNKNOWN;
 	}
 	if ((s32)(came_us - flow->mark_us) >= 0) {
 		flow->passed = flow->mark;
@@ -383,14 +417,14 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 		zrtt_loss_count(loss, flow, seq, bytes, 0);
 		zrtt_loss_open(flow, gap, bytes);
 		flow->next = seq + bytes;
-		return false;
+		return zrtt_loss_knows(flow, now_us) ? ZRTT_DATA_FIRST : ZRTT_DATA_UNKNOWN;
 	}
 	again = bytes < (u32)-gap ? bytes : (u32)-gap;
 	flow->next += bytes - again;
 	/* who is watched from its middle on may fill a hole that was there before */
 	if ((s32)(seq - flow->first) < 0) {
 		zrtt_loss_count(loss, flow, seq, bytes, 0);
-		return true;
+		return ZRTT_DATA_AGAIN;
 	}
 	holes = zrtt_loss_is_news(flow, seq) ? &flow->holes : &flow->older;
 	fills = again < *holes ? again : *holes;
@@ -398,7 +432,7 @@ static inline bool zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow 
 	again -= fills;
 	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
 	zrtt_loss_count(loss, flow, seq, bytes, lost);
-	return true;
+	return ZRTT_DATA_AGAIN;
 }
 
 /* A part, 65536 is all. */

@@ -557,7 +557,7 @@ static inline bool zrtt_quic_begins(const u8 *payload)
 
 /* Is there nothing to look for in TCP's or UDP's header, of which @room bytes can be
  * read, ZRTT_TCP_BYTES or more? In TCP's there is if it has other options than
- * timestamps, in UDP's if QUIC begins.
+ * timestamps, or if it matters whether it has these; in UDP's if QUIC begins.
  */
 static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 				 const u8 *l4, u32 room)
@@ -567,10 +567,10 @@ static inline bool zrtt_l4_plain(const struct zrtt_wanted *wanted, u8 proto,
 	if (unlikely(proto != ZRTT_PROTO_TCP))
 		return proto == ZRTT_PROTO_UDP &&
 		       !(wanted->quic && zrtt_quic_begins(l4 + ZRTT_UDP_BYTES));
-	return words <= ZRTT_TCP_BYTES / 4 ||
-	       (words == ZRTT_TCP_TIMED_BYTES / 4 && room >= ZRTT_TCP_TIMED_BYTES &&
-		!wanted->timestamps &&
-		zrtt_get32(l4 + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD);
+	return !wanted->timestamps &&
+	       (words <= ZRTT_TCP_BYTES / 4 ||
+		(words == ZRTT_TCP_TIMED_BYTES / 4 && room >= ZRTT_TCP_TIMED_BYTES &&
+		 zrtt_get32(l4 + ZRTT_TCP_BYTES) == ZRTT_TIMESTAMPS_WORD));
 }
 
 /* Set @p, but for what is said of timestamps and of where a hint of @units is, if the packet is

@@ -8,6 +8,7 @@
 
 #include "packet.h"
 #include "halves.h"
+#include "acks.h"
 #include "oneway.h"
 #include "tick.h"
 #include "arrive.h"

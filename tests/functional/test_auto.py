@@ -11,7 +11,7 @@ import pytest
 from guests import Report, unaccounted
 
 MBIT = 125_000
-SETTLED = {"found": 8, "fell": 3, "rose": 8, "again": 8, "ahead": 8}
+SETTLED = {"untimed": 8, "untimed_fell": 3, "found": 8, "fell": 3, "rose": 8, "again": 8, "ahead": 8}
 READINGS = (1, 2, 3)
 PARTS = (
     "bounded", "told", "blind", "lossy", *(f"{part}.{i}" for part in SETTLED for i in READINGS),
@@ -69,7 +69,7 @@ def test_what_is_said_counts_again(report: Report) -> None:
     assert "line" not in told
 
 
-def test_without_timestamps_the_rate_stays(report: Report) -> None:
+def test_without_answers_the_rate_stays(report: Report) -> None:
     qdisc = report.qdisc("line.blind")
     assert qdisc["line"]["state"] == "blind"
     assert qdisc["options"]["bandwidth"] == pytest.approx(8 * MBIT, rel=0.3)

@@ -3,11 +3,12 @@
  * libFuzzer target: connections timed by timestamps. More of them than their set holds,
  * packets of both directions with any timestamps, in any order, some of which begin a
  * probe and leave their queue at any time, are dropped or sent again; clocks that wrap. What
- * their answers say of each way.
+ * their answers say of each way. Others without timestamps, whose data are acknowledged.
  */
 #include <linux/types.h>
 #include <zrtt/flow.h>
 #include <zrtt/halves.h>
+#include <zrtt/acks.h>
 #include <zrtt/oneway.h>
 
 #include "draw.h"
@@ -37,12 +38,14 @@ struct router {
 	struct zrtt_conn *set;
 	struct zrtt_oneway oneway[2];	/* of the set's answers, by direction */
 	struct zrtt_conn *pairs;
+	struct zrtt_conn *untimed;	/* connections without timestamps */
 	u64 now_ns;
 	u32 clock;		/* of the senders */
 	struct events queued;	/* packets that began a probe: their TSval */
 	struct events left;	/* those of them that left */
 	struct events echoes;	/* acknowledgments: their TSecr */
 	struct events answers;	/* of pairs: how long they took */
+	struct events sent;	/* data of those without timestamps, since some were sent again */
 };
 
 static struct event event_now(const struct router *r, const struct zrtt_echo *pkt,
@@ -225,6 +228,68 @@ static void send_again_or_drop(struct router *r, struct draw *d)
 	note(&r->left, event);
 }
 
+/* Data of that direction are sent again. */
+static void forget(struct events *events, u32 tag, u8 way)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < events->n; i++)
+		if (events->list[i].tag != tag || events->list[i].way != way)
+			events->list[n++] = events->list[i];
+	events->n = n;
+}
+
+/* Data of a connection without timestamps leave, mostly for the first time. */
+static void send_data(struct router *r, struct draw *d)
+{
+	const struct zrtt_echo pkt = {
+		.tag = 1 + draw_index(d, TAGS),
+		.way = draw_index(d, 2),
+		.tsval = r->clock + draw_index(d, SPREAD),
+	};
+	const struct event event = event_now(r, &pkt, pkt.tsval);
+
+	if (draw_index(d, 4) && r->sent.n < EVENTS) {
+		zrtt_acks_send(r->untimed, &pkt, event.us, event.epoch);
+		note(&r->sent, event);
+		return;
+	}
+	zrtt_acks_give_up(r->untimed, pkt.tag, pkt.way);
+	forget(&r->sent, pkt.tag, pkt.way);
+}
+
+/* They are acknowledged: an answer is that of data which left once, and at that time. */
+static void acknowledge(struct router *r, struct draw *d)
+{
+	struct zrtt_echo pkt = {
+		.tag = 1 + draw_index(d, TAGS),
+		.way = draw_index(d, 2),
+		.tsecr = r->clock - draw_index(d, SPREAD),
+		.ack = draw_index(d, 4),
+	};
+	u32 i, number = pkt.tsecr, now_us = (u32)(r->now_ns / 1000);
+	bool found = false;
+
+	zrtt_acks_arrive(r->untimed, &pkt, now_us);
+	for (i = 0; i < r->sent.n; i++) {
+		const struct event *event = &r->sent.list[i];
+
+		found |= event->tag == pkt.tag && event->way != pkt.way &&
+			 (s32)(number - event->stamp) >= 0 &&
+			 pkt.answer.left_us == event->us &&
+			 pkt.answer.gap_us == now_us - event->us;
+	}
+	expect(found || !pkt.answers, "data were not sent then, or sent again");
+}
+
+static void send_or_acknowledge(struct router *r, struct draw *d)
+{
+	if (draw_index(d, 2))
+		send_data(r, d);
+	else
+		acknowledge(r, d);
+}
+
 static void leave(struct router *r, struct draw *d)
 {
 	struct event event;
@@ -245,12 +310,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct router r = {
 		.set = calloc(ZRTT_CONN_WAYS, sizeof(*r.set)),
 		.pairs = calloc(ZRTT_CONN_WAYS, sizeof(*r.pairs)),
+		.untimed = calloc(ZRTT_CONN_WAYS, sizeof(*r.untimed)),
 		.now_ns = draw_start_ns(&d),
 		.clock = (u32)draw_bytes(&d, 1) << 24,
 	};
 
 	while (d.left) {
-		switch (draw_index(&d, 5)) {
+		switch (draw_index(&d, 8)) {
 		case 0:
 			r.now_ns += draw_gap_ns(&d);
 			break;
@@ -263,6 +329,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		case 3:
 			send_again_or_drop(&r, &d);
 			break;
+		case 4:
+			send_or_acknowledge(&r, &d);
+			break;
 		default:
 			arrive(&r, &d);
 			break;
@@ -270,5 +339,6 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	}
 	free(r.set);
 	free(r.pairs);
+	free(r.untimed);
 	return 0;
 }

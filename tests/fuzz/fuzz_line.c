@@ -20,6 +20,7 @@ struct fuzzed {
 	struct zrtt_line_answers answers;
 	struct zrtt_loss loss;
 	u32 seq[FLOWS];
+	u32 top[FLOWS];		/* what follows all that passed, of those that are watched whole */
 	u32 now_us;
 	u32 bytes;
 };
@@ -64,6 +65,7 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	const struct zrtt_loss_host *at[ZRTT_LOSS_SIDES];
 	struct zrtt_loss_host was[ZRTT_LOSS_SIDES];
 	u32 side, holes, lost;
+	enum zrtt_data data;
 	bool again, news;
 
 	if (!flow)
@@ -81,7 +83,9 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	}
 	if (!flow->tag)
 		zrtt_loss_begin(flow, tag, draw_index(d, 256), draw_index(d, 256), f->seq[i],
-				f->now_us);
+				draw_index(d, 2), f->now_us);
+	if (flow->next == flow->first || (flow->doubt && f->seq[i] == flow->before))
+		f->top[i] = f->seq[i];
 	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
 		at[side] = &f->loss.hosts[side][flow->hosts[side]];
 		was[side] = *at[side];
@@ -89,9 +93,16 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	came_us -= draw_between(d, 0, draw_index(d, 8) ? 1000 : 1000000);
 	holes = flow->holes + flow->older;
 	news = (s32)(f->seq[i] - flow->news) >= 0;
-	again = zrtt_loss_pass(&f->loss, flow, f->seq[i], bytes,
-			       f->params.kind == ZRTT_LINE_AHEAD, came_us, f->now_us);
+	data = zrtt_loss_pass(&f->loss, flow, f->seq[i], bytes,
+			      f->params.kind == ZRTT_LINE_AHEAD, came_us, f->now_us);
+	again = data == ZRTT_DATA_AGAIN;
+	expect(data != ZRTT_DATA_NONE, "no data");
+	expect(!flow->whole || data == (f->seq[i] - f->top[i] > ~0U / 2 ? ZRTT_DATA_AGAIN :
+									  ZRTT_DATA_FIRST),
+	       "passes for the first time twice, or never");
 	f->seq[i] += bytes;
+	if ((s32)(f->seq[i] - f->top[i]) > 0)
+		f->top[i] = f->seq[i];
 	lost = (u32)(f->loss.bytes - before);
 	expect(lost <= bytes, "lost more than passed");
 	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {

@@ -32,6 +32,7 @@ ALGORITHM = [
     "loss.h",
     "line.h",
     "halves.h",
+    "acks.h",
     "oneway.h",
     "quic.h",
     "spin.h",

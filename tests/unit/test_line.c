@@ -188,7 +188,8 @@ static bool pass(struct world *w, u32 host)
 	s->next += again || s->twice ? 0 : PACKET;
 	s->twice = host < w->liars && !s->twice;
 	if (!flow->tag)
-		zrtt_loss_begin(flow, host + 1, host, host < w->liars ? 0 : host, seq, w->now_us);
+		zrtt_loss_begin(flow, host + 1, host, host < w->liars ? 0 : host, seq, false,
+				w->now_us);
 	zrtt_loss_pass(&w->loss, flow, seq, PACKET, false, w->now_us, w->now_us);
 	w->dropped += full;
 	if (!full && (host || !w->own_q16 || unit_between(&w->random, 0, 65535) >= w->own_q16))
@@ -782,7 +783,7 @@ static void begin_watched(struct watched *w, u32 seq)
 	zrtt_loss_init(&w->loss, 0, w->now_us);
 	w->flow = zrtt_loss_flow(&w->loss, 7, 1000, w->now_us);
 	assert_int_equal(w->flow->tag, 0);
-	zrtt_loss_begin(w->flow, 7, 3, 5, seq, w->now_us);
+	zrtt_loss_begin(w->flow, 7, 3, 5, seq, false, w->now_us);
 	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, 1000, w->now_us), w->flow);
 }
 
@@ -790,7 +791,8 @@ static void begin_watched(struct watched *w, u32 seq)
 static bool watch(struct watched *w, u32 seq, u32 bytes, bool ahead, u32 wait_us)
 {
 	w->now_us += 10000;
-	return zrtt_loss_pass(&w->loss, w->flow, seq, bytes, ahead, w->now_us - wait_us, w->now_us);
+	return zrtt_loss_pass(&w->loss, w->flow, seq, bytes, ahead, w->now_us - wait_us,
+			      w->now_us) == ZRTT_DATA_AGAIN;
 }
 
 static void test_what_passed_before_was_lost(void **state)
@@ -990,6 +992,61 @@ static void test_far_numbers_begin_anew(void **state)
 	}
 }
 
+static enum zrtt_data carries(struct watched *w, u32 seq, u32 after_us)
+{
+	w->now_us += after_us;
+	return zrtt_loss_pass(&w->loss, w->flow, seq, 1000, false, w->now_us, w->now_us);
+}
+
+/* Who is watched from its middle on may send again what it sent before: for a second nobody knows. */
+static void test_data_pass_for_the_first_time(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, 2000, ZRTT_LOSS_WHOLE_US), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, 3000, 1), ZRTT_DATA_FIRST);
+	assert_int_equal(carries(&w, 2000, 1), ZRTT_DATA_AGAIN);
+	assert_int_equal(carries(&w, 5000, 1), ZRTT_DATA_FIRST);
+	assert_int_equal(carries(&w, 4000, 1), ZRTT_DATA_AGAIN);
+	assert_int_equal(carries(&w, 0, 1), ZRTT_DATA_AGAIN);
+}
+
+/* Who is watched from its SYN on is known at once, until its numbers jump. */
+static void test_data_behind_a_syn_are_known(void **state)
+{
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	zrtt_loss_begin(w.flow, 7, 3, 5, 1000, true, w.now_us);
+	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_FIRST);
+	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_AGAIN);
+	assert_int_equal(carries(&w, 1U << 31, 1), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, (1U << 31) + 1000, ZRTT_LOSS_WHOLE_US), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, (1U << 31) + 2000, 1), ZRTT_DATA_FIRST);
+}
+
+/* A flood of SYNs leaves the places to those who send. */
+static void test_syn_keeps_no_place(void **state)
+{
+	const u32 other = 7 + ZRTT_LOSS_FLOWS;
+	struct watched w;
+
+	(void)state;
+	begin_watched(&w, 1000);
+	zrtt_loss_begin(w.flow, 7, 3, 5, 1000, true, w.now_us);
+	assert_null(zrtt_loss_flow(&w.loss, other, 0, w.now_us));
+	assert_int_equal(w.flow->tag, 7);
+	assert_ptr_equal(zrtt_loss_flow(&w.loss, other, 1000, w.now_us), w.flow);
+	assert_int_equal(w.flow->tag, 0);
+	zrtt_loss_begin(w.flow, 7, 3, 5, 1000, true, w.now_us);
+	carries(&w, 1000, 0);
+	assert_null(zrtt_loss_flow(&w.loss, other, 1000, w.now_us));
+}
+
 /* Who passes is there, and makes no room. */
 static void test_who_passes_is_watched(void **state)
 {
@@ -1111,7 +1168,7 @@ static void test_loss_after_a_silence_is_seen(void **state)
 		assert_false(watch(&w, 1000, 1000, false, 0));
 		w.now_us += silences_s[i] * 1000000;
 		if (!zrtt_loss_flow(&w.loss, 7, 1000, w.now_us)->tag)
-			zrtt_loss_begin(w.flow, 7, 3, 5, 2000, w.now_us);
+			zrtt_loss_begin(w.flow, 7, 3, 5, 2000, false, w.now_us);
 		assert_false(watch(&w, 2000, 1000, false, 0));
 		assert_false(watch(&w, 3000, 1000, false, 0));
 		assert_true(watch(&w, 2000, 1000, false, 0));
@@ -1124,7 +1181,7 @@ static void pass_between(struct zrtt_loss *loss, u32 far, u32 near, u32 sent, u3
 {
 	struct zrtt_loss_flow flow;
 
-	zrtt_loss_begin(&flow, 1, far, near, 0, 0);
+	zrtt_loss_begin(&flow, 1, far, near, 0, false, 0);
 	zrtt_loss_count(loss, &flow, 0, sent, lost);
 }
 
@@ -1520,7 +1577,7 @@ static void test_old_burst_lowers_the_rate_once(void **state)
 			told.line.empty.least_us = 10000;
 		}
 		flow = zrtt_loss_flow(&told.loss, 1, PACKET, 0);
-		zrtt_loss_begin(flow, 1, 1, 1, 0, 0);
+		zrtt_loss_begin(flow, 1, 1, 1, 0, false, 0);
 		for (i = 0; i < 8 * S / TICK_US; i++)
 			zrtt_loss_pass(&told.loss, flow, i * PACKET, PACKET, false, 0, 0);
 		for (old = 0, new = i; old < i; old++, new++) {
@@ -1981,7 +2038,7 @@ static void test_line_that_stood_still_has_its_rate(void **state)
 	begin_told(&told);
 	told.params.min = MBIT / 16;
 	flow = zrtt_loss_flow(&told.loss, 1, ZRTT_LOSS_PACKET, 0);
-	zrtt_loss_begin(flow, 1, 1, 1, 0, 0);
+	zrtt_loss_begin(flow, 1, 1, 1, 0, false, 0);
 	for (i = 0; i < 20 * S / TICK_US; i++) {
 		u32 at_us = i * TICK_US;
 		bool still = at_us >= 5 * S && at_us < 7 * S;
@@ -2374,6 +2431,9 @@ int main(void)
 		cmocka_unit_test(test_what_came_before_it_passed_was_not_lost),
 		cmocka_unit_test(test_what_is_far_away_was_not_lost),
 		cmocka_unit_test(test_far_numbers_begin_anew),
+		cmocka_unit_test(test_data_pass_for_the_first_time),
+		cmocka_unit_test(test_data_behind_a_syn_are_known),
+		cmocka_unit_test(test_syn_keeps_no_place),
 		cmocka_unit_test(test_who_passes_is_watched),
 		cmocka_unit_test(test_little_beyond_a_hole_says_nothing),
 		cmocka_unit_test(test_holes_of_which_nothing_passed_are_none),

@@ -176,11 +176,12 @@ static void plain_packet_is_no_tunnel(void **state)
 {
 	const struct frame f = ipv4_tcp(NULL, 0);
 	const struct zrtt_bytes bytes = { .data = f.bytes, .len = f.len };
+	const struct zrtt_wanted nothing = {};
 	struct zrtt_packet p, want = parse(&f);
 
 	(void)state;
 	memset(&p, 0xff, sizeof(p));
-	assert_true(zrtt_packet_plain(&p, &bytes, ZRTT_TYPE_IPV4, ETH_BYTES, &all_wanted));
+	assert_true(zrtt_packet_plain(&p, &bytes, ZRTT_TYPE_IPV4, ETH_BYTES, &nothing));
 	assert_int_equal(p.inner_off, 0);
 	assert_int_equal(p.hint_units, 0);
 	assert_int_equal(p.ip_off, want.ip_off);
@@ -191,12 +192,15 @@ static void plain_packet_is_no_tunnel(void **state)
 	assert_int_equal(p.ecn, want.ecn);
 }
 
+/* And where there are none, that is of interest, too. */
 static void timestamps_are_looked_at_if_wanted(void **state)
 {
-	struct frame f = ipv4_tcp(timestamps, sizeof(timestamps));
+	struct frame f = ipv4_tcp(timestamps, sizeof(timestamps)), without = ipv4_tcp(NULL, 0);
 	static const u8 payload[100];
 
 	(void)state;
+	assert_false(frame_is_plain(&without, &all_wanted));
+	assert_timed(&without, false);
 	frame_add(&f, payload, sizeof(payload));
 	assert_false(frame_is_plain(&f, &all_wanted));
 	assert_timed(&f, true);

@@ -28,6 +28,23 @@ settled() {
 	shown "$1.3" "${2-b}"
 }
 
+# who sends has no timestamps, as Windows
+ip netns exec a sysctl -qw net.ipv4.tcp_timestamps=0
+line 8mbit
+tc -n r qdisc add dev in0 root zrtt timestamps
+tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
+begin 10.0.1.2
+begin 10.0.1.2 5001
+sleep 6
+settled untimed
+line 3mbit
+sleep 5
+settled untimed_fell
+end
+tc -n r qdisc del dev out0 root
+tc -n r qdisc del dev in0 root
+ip netns exec a sysctl -qw net.ipv4.tcp_timestamps=1
+
 line 8mbit
 tc -n r qdisc add dev in0 root zrtt timestamps
 tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
@@ -51,7 +68,7 @@ shown told
 tc -n r qdisc change dev out0 root zrtt bandwidth auto max 100mbit
 sleep 7
 settled again
-# the other side knows nothing of timestamps
+# the other side knows nothing of who answers
 tc -n r qdisc change dev in0 root zrtt notimestamps
 sleep 4
 shown blind
