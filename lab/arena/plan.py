@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from lab.arena.draw import Drawn, draw
 from lab.arena.lines import draw_line
-from lab.model.grid import Cell, GridError, Point, Sweep
+from lab.model.grid import Cell, GridError, Options, Point, Sweep
 
 NAME = "arena"
 """What tables call the sweep."""
@@ -96,8 +97,10 @@ class Scenario:
 
 
 def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
-         kernel: str, *, lines: str = "", **kinds: bool) -> list[Scenario]:  # fmt: skip
-    """Those scenarios, of such `kinds` as draw() has, or of `lines` at that place, with all qdiscs.
+         kernel: str, *, lines: str = "", more: Options = MappingProxyType({}),
+         **kinds: bool) -> list[Scenario]:  # fmt: skip
+    """Those scenarios, of such `kinds` as draw() has, or of `lines` at that place, with all qdiscs,
+    and with `more` options.
 
     Raises GridError if words or kinds make no sense.
     """
@@ -105,7 +108,7 @@ def plan(seed: int, wanted: Sequence[int], qdiscs: Mapping[str, str],
         raise GridError("--lines: not with --hosts, --l4s or --streams")
     found = []
     for drawn in (draw_line(seed, n, lines) if lines else draw(seed, n, **kinds) for n in wanted):
-        cell = Cell(drawn.cell, drawn.options, tuple(qdiscs))
+        cell = Cell(drawn.cell, {**drawn.options, **more}, tuple(qdiscs))
         sweep = Sweep(NAME, Path(NAME), (kernel,), (drawn.seed,), qdiscs, (cell,), ())
         found.append(Scenario(drawn, {point.qdisc: point for point in sweep.points()}))
     return found

@@ -70,6 +70,7 @@ def describe(scenario: Scenario) -> str:
         parts += options["step"]
     parts += [f"UDP {stream}" for stream in options.get("udp", ())]
     parts += [f"{options['ect1']} as ECT(1)"] if "ect1" in options else []
+    parts += [f"timestamps {options['timestamps']}"] if "timestamps" in options else []
     parts += [
         f"{name} {options[name]}" for name in ("churn", "reverse", "hops", "thin") if name in options
     ]

@@ -58,6 +58,8 @@ def add(commands: Commands) -> None:
                    help="other scenarios: behind the qdisc, or with the word before that side of "
                    "it, is a hidden line of 0.4 to 100 Mbit/s and more, whose rate changes; "
                    "default qdiscs zrtt (bandwidth auto), fq_codel and cake-autorate")  # fmt: skip
+    p.add_argument("--timestamps", metavar="on|off|FRACTION",
+                   help="as that of lab run; the scenarios are otherwise the same")
     p.add_argument("--only", type=seeds, default=[], metavar="K,K,...",
                    help="run only scenarios of these numbers")  # fmt: skip
     p.add_argument("--shard", type=told(Shard.parse), default=Shard(), metavar="I/N",
@@ -106,7 +108,10 @@ def _arena(args: argparse.Namespace) -> int:
         args.kernel, l4s=args.l4s, hosts=args.hosts, lines=args.lines
     )
     chosen = numbers(args.count, args.shard, args.only)
-    wanted = plan(args.seed, chosen, qdiscs, args.kernel, lines=args.lines, **_kinds(args))
+    more = {"timestamps": args.timestamps} if args.timestamps else {}
+    wanted = plan(
+        args.seed, chosen, qdiscs, args.kernel, lines=args.lines, more=more, **_kinds(args)
+    )
     if args.list:
         print(report.scenarios(wanted))
         return 0

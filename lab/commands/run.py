@@ -74,6 +74,9 @@ def add(commands: Commands) -> None:
                    help="data of these are sent as ECT(1) though they are not scalable: names of "
                    "congestion controls, numbers of flows (from 0), udp. Data of prague always "
                    "are")  # fmt: skip
+    p.add_argument("--timestamps", metavar="on|off|FRACTION",
+                   help="TCP timestamps: of all hosts, none, or this fraction of them; default: "
+                   "on")  # fmt: skip
     p.add_argument("--warmup", type=float, default=20.0, metavar="S",
                    help="seconds before the measurement")  # fmt: skip
     p.add_argument("--duration", type=float, default=60.0, metavar="S", help="seconds measured")

@@ -34,6 +34,7 @@ from lab.model.scenario import (
     parse_rtts,
     parse_starts,
     parse_stops,
+    parse_timestamps,
 )
 from lab.model.spoof import Spoof
 from lab.model.thin import parse_thin
@@ -60,6 +61,7 @@ FIELDS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "hint": lambda text: dict(zip(("hint", "hint_share"), parse_hint(text), strict=True)),
     "liar": lambda texts: {"liars": parse_liars(texts)},
     "ect1": lambda text: {"ect1": Ect1.parse(text)},
+    "timestamps": lambda text: {"timestamps_share": parse_timestamps(text)},
     "warmup": lambda text: {"warmup_s": float(text)},
     "duration": lambda text: {"duration_s": float(text)},
     "step": lambda texts: {"steps": tuple(map(Step.parse, texts))},
@@ -86,7 +88,7 @@ REPEATED = ("liar", "step", "udp", "spoof")
 HOSTS = ("weights", "subscribers", "dscp", "receivers", "idle")
 """Options about hosts."""
 EXTRAS = (
-    *REPEATED, "ect1", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop",
+    *REPEATED, "ect1", "timestamps", "thin", "churn", "reverse", "hops", "back", "link", "start", "stop",
     "background", "line", "slow", *HOSTS,
 )  # fmt: skip
 """Options that few cells have."""

@@ -132,6 +132,8 @@ class Scenario:
     liars: dict[int, float] = field(default_factory=dict)
     """Flow index -> factor of its lie."""
     ect1: Ect1 = Ect1()
+    timestamps_share: float = 1.0
+    """Share of the hosts whose TCP has timestamps, spread evenly."""
     warmup_s: float = 20.0
     duration_s: float = 60.0
     seed: int = 1
@@ -538,6 +540,10 @@ class Scenario:
         """Whether a flow negotiates ECN."""
         return self.ecn and _chosen(index, self.ecn_share)
 
+    def timestamps_of(self, host: int) -> bool:
+        """Whether the TCP of the host of an RTT has timestamps."""
+        return _chosen(host, self.timestamps_share)
+
     def short_ect1(self, index: int) -> bool:
         """Whether a short flow's data are ECT(1)."""
         cc = self.background_cc_of(index)
@@ -658,6 +664,13 @@ def parse_ecn(text: str) -> tuple[bool, float]:
     if text in ("on", "off"):
         return text == "on", 1.0
     return True, _fraction(text, "--ecn: on, off")
+
+
+def parse_timestamps(text: str) -> float:
+    """Reads on, off or a fraction of the hosts whose TCP has timestamps."""
+    if text in ("on", "off"):
+        return float(text == "on")
+    return _fraction(text, "--timestamps: on, off")
 
 
 def parse_hops(text: str) -> tuple[int, tuple[float, ...]]:

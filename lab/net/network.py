@@ -253,6 +253,8 @@ def host_lines(scenario: Scenario, host: Host) -> list[str]:
         ]
     if scenario.churn:  # short flows of a host stand for many hosts, that remember nothing
         lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_no_metrics_save=1")
+    if host.kind == LONG and not scenario.timestamps_of(host.number):
+        lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.tcp_timestamps=0")
     if scenario.planned_short_flows > FEW_SHORT_FLOWS:
         lines.append(f"ip netns exec {host.name} sysctl -qw net.ipv4.ip_local_port_range='{PORTS}'")
     return lines

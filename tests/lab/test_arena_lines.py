@@ -73,6 +73,15 @@ def test_place_is_all_that_differs() -> None:
     assert before.options == arena()[6].options | {"line": line}
 
 
+def test_timestamps_are_all_that_differs() -> None:
+    (with_them,) = plan(1, [3], {"zrtt": "zrtt"}, "uml", lines="behind")
+    (without,) = plan(1, [3], {"zrtt": "zrtt"}, "uml", lines="behind", more={"timestamps": "off"})
+    assert without.drawn == with_them.drawn
+    point, other = (found.points["zrtt"].scenario for found in (without, with_them))
+    assert point == replace(other, timestamps_share=0.0)
+    assert f"{report.describe(with_them)}, timestamps off" == report.describe(without)
+
+
 def test_drawing_stays() -> None:
     assert draw_line(3, 4) == Drawn(
         3,

@@ -9,7 +9,14 @@ import pytest
 from measured import MSS, flow_bytes, reading, result_of, row_of, traffic_of
 
 from lab.model.ports import CROSS_PORT, FIRST_PORT, REVERSE_PORT
-from lab.model.scenario import Scenario, ScenarioError, Step, parse_ecn, parse_hops
+from lab.model.scenario import (
+    Scenario,
+    ScenarioError,
+    Step,
+    parse_ecn,
+    parse_hops,
+    parse_timestamps,
+)
 from lab.model.units import format_ms
 from lab.model.wire import HEADER_BYTES, HINT_BYTES
 from lab.net import network, topology, traffic_spec
@@ -70,6 +77,26 @@ def test_ecn_that_was_not_planned_does_not_add_up() -> None:
     traffic["flows"][0]["end"]["ecn"] = True
     with pytest.raises(ResultError, match="ECN that should have none: 0"):
         result_of(scenario, traffic, 11.0)
+
+
+# Timestamps
+
+
+def test_timestamps_are_read() -> None:
+    assert [parse_timestamps(text) for text in ("on", "off", "0.25")] == [1.0, 0.0, 0.25]
+    for text in ("maybe", "1.5", "-1", ""):
+        with pytest.raises(ScenarioError, match="--timestamps"):
+            parse_timestamps(text)
+
+
+@pytest.mark.parametrize(
+    ("share", "without"), [(1.0, []), (0.5, ["h0", "h2"]), (0.0, ["h0", "h1", "h2", "h3"])]
+)
+def test_hosts_have_no_timestamps(share: float, without: list[str]) -> None:
+    script = topology.script(Scenario(rtts_ms=(20.0,) * 4, reverse=1, timestamps_share=share))
+    command = "ip netns exec {} sysctl -qw net.ipv4.tcp_timestamps=0\n"
+    assert [name for name in ("h0", "h1", "h2", "h3") if command.format(name) in script] == without
+    assert script.count("tcp_timestamps") == len(without)
 
 
 # The other way
