@@ -119,14 +119,14 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
      "note eth0: RTT known of 0 out of 13 flows"),
     ("line that is followed", {"qdiscs": zrtt("root", "bandwidth auto egress min 1Mbit max 50Mbit")
      + "  line 19Mbit grow measured 20Mbit queue 1ms hosts 3 lowered 1 raised 7 lost 0 ceiling 0bit\n"},
-     "ok eth0: bandwidth auto follows the line by TCP timestamps"),
+     "ok eth0: bandwidth auto follows the line by what TCP answers"),
     ("line that loses", {"qdiscs": zrtt("root", "bandwidth auto egress min 1Mbit max 50Mbit")
      + "  line 19Mbit loss measured 0bit queue 0us hosts 1 lowered 3 raised 7 lost 99 ceiling 20Mbit\n"},
      "ok eth0: bandwidth auto keeps below the rate at which the line loses"),
     ("line without a queue yet", {"qdiscs": zrtt("root") + "  line 50Mbit start measured 0bit\n"},
      "note eth0: bandwidth auto has not seen the line full yet"),
     ("line without timestamps", {"qdiscs": zrtt("root") + "  line 19Mbit blind measured 20Mbit\n"},
-     "warn eth0: bandwidth auto sees no TCP timestamps that pass both ways"),
+     "warn eth0: bandwidth auto sees no TCP that is answered"),
     ("shaped by what is found", {"qdiscs": zrtt("root refcnt 2", "bandwidth auto egress min 1Mbit")},
      "ok eth0: zrtt is the root, shaped by bandwidth"),
     ("small table", {"qdiscs": zrtt("root", evicted=4)},

@@ -189,7 +189,7 @@ def test_rate_of_the_line_is_found(with_nat: Report) -> None:
     assert up["line"]["measured"] == pytest.approx(8 * MBIT, rel=0.15)
     assert up["options"]["bandwidth"] == pytest.approx(8 * MBIT, rel=0.3)
     assert down["options"]["bandwidth"] == 200 * MBIT
-    assert "ok    eth0: bandwidth auto follows the line by TCP timestamps" in with_nat.lines(
+    assert "ok    eth0: bandwidth auto follows the line by what TCP answers" in with_nat.lines(
         "auto.check"
     )
 

@@ -68,18 +68,18 @@ check_rtts() {
 	fi
 }
 
-# With bandwidth auto, timestamps are seen if the line has a state other than blind.
+# With bandwidth auto, answers are seen if the line has a state other than blind.
 check_line() {
 	states=$(echo "$SHOWN" | awk '$1 == "line" { print $3 }' | sort -u)
 	case $states in
 	"") ;;
 	*blind*)
-		finding warn "bandwidth auto sees no TCP timestamps that pass both ways" \
+		finding warn "bandwidth auto sees no TCP that is answered" \
 			"put zrtt with timestamps on the other side of the router, too"
 		;;
 	loss) finding ok "bandwidth auto keeps below the rate at which the line loses" ;;
 	start) finding note "bandwidth auto has not seen the line full yet" ;;
-	*) finding ok "bandwidth auto follows the line by TCP timestamps" ;;
+	*) finding ok "bandwidth auto follows the line by what TCP answers" ;;
 	esac
 }
 
