@@ -52,10 +52,8 @@ static noinline void zrtt_dissect_any(struct zrtt_sched_data *q, struct sk_buff 
 	 */
 	q->seen.pkt.tag = p->version ? zrtt_hash_flow(&q->key, p, q->seen.data) :
 				       skb_get_hash(skb) | ZRTT_TAG;
-	if (p->timed && !(p->tcp_flags & q->handshake_flag))
+	if (q->wanted.timestamps && p->tcp_flags && !(p->tcp_flags & q->handshake_flag))
 		zrtt_time_connection(q, skb);
-	else if (q->wanted.timestamps && !p->timed && p->tcp_flags & ZRTT_TCP_ACK)
-		zrtt_time_ack(q, skb);
 	if (q->wanted.quic && p->proto == ZRTT_PROTO_UDP)
 		zrtt_note_quic(q, skb);
 }

@@ -99,10 +99,8 @@ static noinline void zrtt_to_line(struct zrtt_sched_data *q, const struct sk_buf
 	seen.pkt.tag = zrtt_hash_flow(&q->key, &seen.p, seen.data);
 	data = zrtt_watch_loss(q, skb, &seen, false, zrtt_us(zrtt_cb(skb)->enqueue_ns),
 			       zrtt_us(now_ns), &next);
-	if (data != ZRTT_DATA_NONE && !seen.p.timed)
+	if (data != ZRTT_DATA_NONE)
 		zrtt_time_data(q, &seen, skb, data, next, now_ns);
-	else if (data == ZRTT_DATA_AGAIN)
-		zrtt_time_again(q, &seen, skb, now_ns);
 }
 
 /* So many bytes leave for the line, if it is behind. */

@@ -2,8 +2,8 @@
 /*
  * RTTs that the queue measures itself: from handshakes (zrtt/handshake.h), from QUIC
  * (zrtt/spin.h), and from the TCP timestamps of both directions (zrtt/halves.h), for which
- * the qdiscs of a network namespace share a table of connections. Of those without timestamps
- * acknowledgments time the way over a line beyond the router (zrtt/acks.h).
+ * the qdiscs of a network namespace share a table of connections. The way over a line beyond
+ * the router is timed by acknowledgments, too (zrtt/acks.h).
  */
 #ifndef _ZRTT_TIMING_H
 #define _ZRTT_TIMING_H
@@ -244,7 +244,7 @@ static bool zrtt_hash_conntrack(const struct sk_buff *skb, u32 seed, u32 *source
 }
 #endif
 
-/* The connection of a TCP packet, the same for both directions. One with timestamps may end without. */
+/* The connection of a TCP packet, the same for both directions. */
 static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_buff *skb,
 			   u32 seed, struct zrtt_echo *echo)
 {
@@ -260,11 +260,13 @@ static void zrtt_hash_conn(const struct zrtt_dissected *seen, const struct sk_bu
 		dest = zrtt_hash_end(addr + len, len, zrtt_hint_get16(port + 2), seed);
 	}
 	echo->way = source > dest;
-	echo->tag = jhash_2words(min(source, dest), max(source, dest), seed + seen->p.timed);
+	echo->tag = jhash_2words(min(source, dest), max(source, dest), seed);
 	echo->tag += !echo->tag;
 }
 
-/* Does somebody want to know of an answer, and what does it say? The lock of its set is held. */
+/* Does somebody want to know of an answer, and what does it say? The lock of its set is held. If who
+ * answers has a timestamp, both ways are told apart.
+ */
 static bool zrtt_read_answer(struct zrtt_sched_data *q, const struct zrtt_echo *echo,
 			     struct zrtt_excess *excess)
 {
@@ -272,6 +274,9 @@ static bool zrtt_read_answer(struct zrtt_sched_data *q, const struct zrtt_echo *
 
 	if (!echo->answers || (!echo->answered && q->params.line.kind != ZRTT_LINE_AHEAD))
 		return false;
+	*excess = (struct zrtt_excess) { echo->answer.excess_us, echo->answer.excess_us, false };
+	if (!q->seen.p.timed)
+		return true;
 	/* pairs with zrtt_net_alloc_oneway() */
 	oneway = smp_load_acquire(&q->net->oneway);
 	return oneway &&
@@ -333,29 +338,22 @@ static bool zrtt_is_spoofed(const struct zrtt_sched_data *q)
 {
 	const struct zrtt_flow *flow = zrtt_flow_known(&q->vars.table, q->seen.pkt.tag);
 
-	return q->params.law.tuned && flow && zrtt_flow_spoofs(flow, zrtt_tcp_seq_high(&q->seen.p, q->seen.data),
-					zrtt_epoch(q->clock.ns));
+	return q->params.law.tuned && flow &&
+	       zrtt_flow_spoofs(flow, zrtt_tcp_seq_high(&q->seen.p, q->seen.data),
+				zrtt_epoch(q->clock.ns));
 }
 
-/* Look up the RTT of @q->seen's connection, and note in its control block if half of
- * another measurement starts with it.
+/* Look up the RTT of a connection by its timestamps, and note in the packet's control block if
+ * half of another measurement starts with it.
  */
-static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struct sk_buff *skb)
+static void zrtt_time_stamps(struct zrtt_sched_data *q, struct zrtt_skb_cb *cb,
+			     struct zrtt_echo echo)
 {
-	struct zrtt_skb_cb *cb = zrtt_cb(skb);
-	struct zrtt_echo echo = {
-		.tsval = q->seen.p.tsval,
-		.tsecr = q->seen.p.tsecr,
-		.asker = q->hidden.asker,
-		.ack = q->seen.p.tcp_flags & ZRTT_TCP_ACK,
-	};
 	struct zrtt_excess excess;
 	spinlock_t *lock;
 	bool told;
 
-	if (unlikely(zrtt_is_spoofed(q)))
-		return;
-	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
+	echo.tsecr = q->seen.p.tsecr;
 	lock = zrtt_net_lock(q->net, echo.tag);
 	spin_lock(lock);
 	if (zrtt_conn_arrive(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(q->clock.ns),
@@ -369,25 +367,41 @@ static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struc
 		zrtt_pass_answer(q, &echo, &excess);
 }
 
-/* The packet in @q->seen, which has no timestamps, may acknowledge data that somebody asks about. */
-static noinline void zrtt_time_ack(struct zrtt_sched_data *q, const struct sk_buff *skb)
+/* A packet may acknowledge data that somebody asks about. */
+static void zrtt_time_ack(struct zrtt_sched_data *q, struct zrtt_echo echo)
 {
-	struct zrtt_echo echo = { .tsecr = zrtt_tcp_ack(&q->seen.p, q->seen.data), .ack = true };
 	struct zrtt_excess excess;
 	spinlock_t *lock;
+	bool told;
 
-	/* pairs with zrtt_net_alloc_oneway(); until then nobody asks */
-	if (!smp_load_acquire(&q->net->oneway) || unlikely(zrtt_is_spoofed(q)))
-		return;
-	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
+	echo.tag = zrtt_acks_tag(echo.tag);
+	echo.tsecr = zrtt_tcp_ack(&q->seen.p, q->seen.data);
 	lock = zrtt_net_lock(q->net, echo.tag);
 	spin_lock(lock);
 	zrtt_acks_arrive(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(q->clock.ns));
+	told = zrtt_read_answer(q, &echo, &excess);
 	spin_unlock(lock);
-	if (!echo.answers)
+	if (told)
+		zrtt_pass_answer(q, &echo, &excess);
+}
+
+/* The TCP packet in @q->seen may end the measurement of a half, or start one. */
+static noinline void zrtt_time_connection(struct zrtt_sched_data *q, const struct sk_buff *skb)
+{
+	struct zrtt_echo echo = {
+		.tsval = q->seen.p.tsval,
+		.ack = q->seen.p.tcp_flags & ZRTT_TCP_ACK,
+	};
+	/* pairs with zrtt_net_alloc_oneway() */
+	bool asked = smp_load_acquire(&q->net->oneway);
+
+	if ((!q->seen.p.timed && !asked) || unlikely(zrtt_is_spoofed(q)))
 		return;
-	excess = (struct zrtt_excess) { echo.answer.excess_us, echo.answer.excess_us, false };
-	zrtt_pass_answer(q, &echo, &excess);
+	zrtt_hash_conn(&q->seen, skb, q->net->seed, &echo);
+	if (q->seen.p.timed)
+		zrtt_time_stamps(q, zrtt_cb(skb), echo);
+	if (asked && echo.ack)
+		zrtt_time_ack(q, echo);
 }
 
 /* Sequence numbers of the packet in @q->seen, for the timing of handshakes. */
@@ -502,29 +516,20 @@ static noinline void zrtt_stop_timing(struct zrtt_sched_data *q, const struct zr
 	spin_unlock(lock);
 }
 
-/* A packet that is sent again leaves for the line: its way is timed. */
-static void zrtt_time_again(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
-			    const struct sk_buff *skb, u64 now_ns)
-{
-	struct zrtt_echo echo = { .tsval = seen->p.tsval, .asker = q->hidden.asker };
-	spinlock_t *lock;
-
-	zrtt_hash_conn(seen, skb, q->net->seed, &echo);
-	lock = zrtt_net_lock(q->net, echo.tag);
-	spin_lock(lock);
-	zrtt_conn_again(zrtt_net_set(q->net, echo.tag), &echo, zrtt_us(now_ns));
-	spin_unlock(lock);
-}
-
-/* Data of a connection without timestamps leave for the line: @next is the number that follows them. */
+/* Data leave for the line, and @next is the sequence number that follows them: they are timed by
+ * that if it is for the first time, else by their timestamp.
+ */
 static void zrtt_time_data(struct zrtt_sched_data *q, const struct zrtt_dissected *seen,
 			   const struct sk_buff *skb, enum zrtt_data data, u32 next, u64 now_ns)
 {
 	struct zrtt_echo echo = { .tsval = next, .asker = q->hidden.asker };
 	struct zrtt_conn *set;
 	spinlock_t *lock;
+	u32 conn;
 
 	zrtt_hash_conn(seen, skb, q->net->seed, &echo);
+	conn = echo.tag;
+	echo.tag = zrtt_acks_tag(conn);
 	set = zrtt_net_set(q->net, echo.tag);
 	lock = zrtt_net_lock(q->net, echo.tag);
 	spin_lock(lock);
@@ -532,6 +537,14 @@ static void zrtt_time_data(struct zrtt_sched_data *q, const struct zrtt_dissecte
 		zrtt_acks_send(set, &echo, zrtt_us(now_ns), zrtt_epoch(now_ns));
 	else
 		zrtt_acks_give_up(set, echo.tag, echo.way);
+	spin_unlock(lock);
+	if (data != ZRTT_DATA_AGAIN || !seen->p.timed)
+		return;
+	echo.tag = conn;
+	echo.tsval = seen->p.tsval;
+	lock = zrtt_net_lock(q->net, conn);
+	spin_lock(lock);
+	zrtt_conn_again(zrtt_net_set(q->net, conn), &echo, zrtt_us(now_ns));
 	spin_unlock(lock);
 }
 

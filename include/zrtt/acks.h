@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Half of a connection's RTT where it has no TCP timestamps, from acknowledgments of its data.
+ * Half of a connection's RTT from acknowledgments of its data, with TCP timestamps or without.
  *
  * These do not say which packet they answer. So data are a probe only where they pass for the first
  * time, and it is given up when some pass again: the receiver may have waited for these (Karn and
  * Partridge, Improving Round-Trip Time Estimates in Reliable Transport Protocols, 1987). Which data
- * are which zrtt/loss.h knows of what leaves for a line beyond the router.
+ * are which zrtt/loss.h knows of what leaves for a line beyond the router. Any packet may be a
+ * probe, and each is answered: there are twice as many as by timestamps.
  *
- * Connections have slots as in zrtt/halves.h. The sequence number that follows a packet's data
- * is there what a TSval is, and the number that is acknowledged what TSecr is.
+ * Connections have slots as in zrtt/halves.h, beside those of their timestamps. The sequence number
+ * that follows a packet's data is there what a TSval is, and the number that is acknowledged what
+ * TSecr is.
  */
 #ifndef _ZRTT_ACKS_H
 #define _ZRTT_ACKS_H
 
 #include <linux/types.h>
 #include "halves.h"
+
+#define ZRTT_ACKS_TAG	0x5a5a5a5aU
+
+/* The tag of a connection's slot. */
+static inline u32 zrtt_acks_tag(u32 conn)
+{
+	u32 tag = conn ^ ZRTT_ACKS_TAG;
+
+	return tag + !tag;
+}
 
 /**
  * zrtt_acks_send() - data leave for the first time

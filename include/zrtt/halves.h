@@ -66,7 +66,9 @@ enum zrtt_probe {
 	ZRTT_PROBE_AGAIN,
 };
 
-/* Who asks, that is whose queue a probe passed, beside enum zrtt_probe; 0 = nobody. */
+/* Who asks what the line's delay is, that is whose queue a probe left, beside enum zrtt_probe; 0 =
+ * nobody, as an RTT is for all.
+ */
 #define ZRTT_ASKER_SHIFT	3
 #define ZRTT_PROBE_BITS		((1U << ZRTT_ASKER_SHIFT) - 1)
 #define ZRTT_ASKERS		(256U >> ZRTT_ASKER_SHIFT)
@@ -106,7 +108,7 @@ struct zrtt_conn {
  * @tsval: its own timestamp
  * @tsecr: the one it echoes
  * @way: its direction, 0 or 1
- * @asker: who asks for the answer if it begins a probe, below ZRTT_ASKERS; 0 = nobody
+ * @asker: who asks for the answer if it is sent again, below ZRTT_ASKERS; 0 = nobody
  * @ack: @tsecr counts
  * @answers: set: it answers a probe ...
  * @again: ... that was sent again, so that @answer may be too short by ZRTT_PROBE_TICK_US
@@ -255,7 +257,7 @@ static inline bool zrtt_conn_probe(struct zrtt_conn *conn,
 	case ZRTT_PROBE_WATCH:
 		if (!zrtt_newer(pkt->tsval, half->tsval))
 			break;
-		*probe = (u8)(ZRTT_PROBE_QUEUED | pkt->asker << ZRTT_ASKER_SHIFT);
+		*probe = ZRTT_PROBE_QUEUED;
 		half->tsval = pkt->tsval;
 		half->since_us = now_us;
 		return true;
