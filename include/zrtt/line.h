@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * `bandwidth auto`: the rate of a line beyond the router, whose own queue cannot be seen,
- * from TCP timestamps of connections that pass both ways (zrtt/halves.h).
+ * from TCP connections that pass both ways (zrtt/acks.h, zrtt/halves.h).
  *
  * What a half of a connection's RTT is above the least of it, its excess, is the time that
  * its probe waited in that queue. Where there is a queue, the line is busy, and how fast
@@ -89,7 +89,7 @@
 #define ZRTT_LINE_EMPTY_US	500000
 #define ZRTT_LINE_EMPTY_SHIFT	3
 
-/* Who sends for that long without an answer has no timestamps. */
+/* Who sends for that long without an answer gets none. */
 #define ZRTT_LINE_BLIND_US	2000000
 
 /* The rate grows by 2^-11 in an epoch, 2 % in a second. The step is doubled after each eight
@@ -135,7 +135,7 @@ enum zrtt_line_kind {
  * @ZRTT_LINE_HOLD: the rate stays, as what is sent does not fill it
  * @ZRTT_LINE_GROW: it grows, as it is full and there is no queue
  * @ZRTT_LINE_QUEUE: it is what the line was measured to be, less what empties its queue
- * @ZRTT_LINE_BLIND: nobody who sends has timestamps, or gets through: it is that of the line
+ * @ZRTT_LINE_BLIND: nobody who sends is answered, or gets through: it is that of the line
  * @ZRTT_LINE_LOSS: the line loses above it, and has no queue that is seen
  */
 enum zrtt_line_state {
@@ -725,7 +725,7 @@ static inline bool zrtt_line_grow(struct zrtt_line *line, const struct zrtt_line
 /* An epoch of @span_us without an answer. A rate that grew goes on up to what the line had lately,
  * or one so low that few get an answer would stay. Who had a queue and is silent for long has the
  * line as it was. If all that the rate allows is sent then, it may be so low that nobody gets
- * through: it returns to that, too. Where nobody has timestamps, nothing was measured.
+ * through: it returns to that, too. Where nobody ever answered, nothing was measured.
  */
 static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line_params *params,
 				  bool full, u32 span_us, u32 bytes, u32 now_us)

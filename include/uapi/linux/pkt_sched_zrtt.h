@@ -72,7 +72,7 @@ enum tc_zrtt_line {
 	TC_ZRTT_LINE_HOLD,	/* it stays: what is sent does not fill it */
 	TC_ZRTT_LINE_GROW,	/* it grows: the line is full and has no queue */
 	TC_ZRTT_LINE_QUEUE,	/* it empties the queue of the line */
-	TC_ZRTT_LINE_BLIND,	/* it stays: no connection with timestamps passes both ways */
+	TC_ZRTT_LINE_BLIND,	/* it stays: no connection passes both ways */
 	TC_ZRTT_LINE_LOSS,	/* the line loses above it, and has no queue that is seen */
 	__TC_ZRTT_LINE_MAX,
 };
