@@ -28,28 +28,35 @@ settled() {
 	shown "$1.3" "${2-b}"
 }
 
+# sending WORDS: the router finds the rate, and two transfers fill the line
+sending() {
+	tc -n r qdisc add dev in0 root zrtt timestamps
+	tc -n r qdisc add dev out0 root zrtt bandwidth auto "$@" min 1mbit
+	begin 10.0.1.2
+	begin 10.0.1.2 5001
+}
+
+# silent: they end, and the router has no queues of its own
+silent() {
+	end
+	tc -n r qdisc del dev out0 root
+	tc -n r qdisc del dev in0 root
+}
+
 # who sends has no timestamps, as Windows
 ip netns exec a sysctl -qw net.ipv4.tcp_timestamps=0
 line 8mbit
-tc -n r qdisc add dev in0 root zrtt timestamps
-tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
-begin 10.0.1.2
-begin 10.0.1.2 5001
+sending max 100mbit
 sleep 6
 settled untimed
 line 3mbit
 sleep 5
 settled untimed_fell
-end
-tc -n r qdisc del dev out0 root
-tc -n r qdisc del dev in0 root
+silent
 ip netns exec a sysctl -qw net.ipv4.tcp_timestamps=1
 
 line 8mbit
-tc -n r qdisc add dev in0 root zrtt timestamps
-tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 100mbit
-begin 10.0.1.2
-begin 10.0.1.2 5001
+sending max 100mbit
 sleep 6
 settled found
 line 3mbit
@@ -72,21 +79,14 @@ settled again
 tc -n r qdisc change dev in0 root zrtt notimestamps
 sleep 4
 shown blind
-end
-tc -n r qdisc del dev out0 root
-tc -n r qdisc del dev in0 root
+silent
 
 # a line that drops what is above its rate
 tc -n b qdisc replace dev ifb0 root tbf rate 8mbit burst 3000 limit 3100
-tc -n r qdisc add dev in0 root zrtt timestamps
-tc -n r qdisc add dev out0 root zrtt bandwidth auto min 1mbit max 30mbit
-begin 10.0.1.2
-begin 10.0.1.2 5001
+sending max 30mbit
 sleep 14
 shown lossy
-end
-tc -n r qdisc del dev out0 root
-tc -n r qdisc del dev in0 root
+silent
 
 # a line before the queue, whose packets it lets pass
 tc -n b qdisc del dev b0 clsact
@@ -95,10 +95,7 @@ ip -n r link set ifb0 up
 tc -n r qdisc add dev ifb0 root tbf rate 8mbit burst 3000 limit 1000000
 tc -n r qdisc add dev in0 clsact
 tc -n r filter add dev in0 ingress matchall action mirred egress redirect dev ifb0
-tc -n r qdisc add dev in0 root zrtt timestamps
-tc -n r qdisc add dev out0 root zrtt bandwidth auto ingress min 1mbit max 100mbit
-begin 10.0.1.2
-begin 10.0.1.2 5001
+sending ingress max 100mbit
 sleep 6
 settled ahead r
 end
