@@ -60,7 +60,7 @@ static noinline void zrtt_end_epoch(struct Qdisc *sch, u32 epoch)
 	q->sent.epoch = epoch;
 	q->clock.share = min_t(u32, sent >> ZRTT_CLOCK_SHIFT, ZRTT_CLOCK_MAX);
 	zrtt_derive_limits(q);
-	zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, q->sent.rate);
+	zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, q->sent.rate, q->vars.link_rate);
 	zrtt_l4s_end_epoch(&q->vars.l4s, q->sent.rate);
 }
 

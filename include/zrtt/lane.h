@@ -74,6 +74,12 @@
 #define ZRTT_LANE_LEAD		(16 * 1024)
 #define ZRTT_LANE_LEAD_SHIFT	5
 
+/* On a slow link that is half an epoch, 67 ms, or a full packet: what waits behind for longer is
+ * dropped as late (ZRTT_LATE_TARGETS) before it is the older head. TCP had nothing beside calls
+ * that want all of 512 kbit/s.
+ */
+#define ZRTT_LANE_LEAD_SLOW_SHIFT	1
+
 /* New flows may be a flood of one packet each: their small packets have that much in thin, and as
  * much in bulk. On a slow link it is a share of what that sent in the last epoch.
  */
@@ -161,7 +167,7 @@ static inline void zrtt_lanes_tick(struct zrtt_lanes *lanes, bool on, bool l4s, 
 		lanes->ticks++;
 	lanes->least = zrtt_lanes_believe(lanes) ? 0 : ZRTT_LANE_RATE;
 	lanes->rate = on ? zrtt_lanes_rate(lanes, due) : 0;
-	if (lanes->lead < ZRTT_LANE_LEAD) {
+	if (!lanes->lead) {
 		lanes->lead = ZRTT_LANE_LEAD;
 		lanes->new_most = ZRTT_LANE_NEW;
 		lanes->seldom_most = ZRTT_LANE_SELDOM_LEAST;
@@ -191,13 +197,16 @@ static inline void zrtt_lanes_bound_small(struct zrtt_lanes *lanes, u32 due, u32
  * @lanes: state
  * @due: the due share, bytes per epoch
  * @sent: bytes that left all lanes in the epoch
+ * @busy: there were packets all the time
  */
-static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent)
+static inline void zrtt_lanes_end_epoch(struct zrtt_lanes *lanes, u32 due, u64 sent, bool busy)
 {
 	s32 most = sent < ZRTT_LANE_BYTES_MAX ? (s32)sent : (s32)ZRTT_LANE_BYTES_MAX;
 	s32 lead = most >> ZRTT_LANE_LEAD_SHIFT;
+	s32 slow = busy ? most >> ZRTT_LANE_LEAD_SLOW_SHIFT : ZRTT_LANE_LEAD;
 
-	lanes->lead = lead > ZRTT_LANE_LEAD ? lead : ZRTT_LANE_LEAD;
+	slow = zrtt_clamp_between(slow, ZRTT_FULL_PACKET, ZRTT_LANE_LEAD);
+	lanes->lead = lead > slow ? lead : slow;
 	lanes->new_most = zrtt_clamp_between(most >> ZRTT_LANE_NEW_SHIFT, ZRTT_LANE_NEW,
 					     (s32)lanes->lead);
 	lanes->seldom_most = zrtt_clamp_between(most >> ZRTT_LANE_SMALL_SHIFT,

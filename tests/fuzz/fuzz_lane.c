@@ -499,7 +499,8 @@ static void pass(struct queue *q, struct draw *d)
 	q->now_ns += draw_gap_ns(d);
 	for (i = 0; i < epochs; i++) {
 		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
-		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d));
+		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d),
+				     draw_index(d, 2));
 		q->seldom = 0;
 		zrtt_l4s_end_epoch(&q->vars.l4s, draw_u64(d));
 	}

@@ -32,7 +32,7 @@ static struct zrtt_lanes new_lanes(u32 due, u64 sent)
 	struct zrtt_lanes lanes = { .ticks = ZRTT_LANE_TICKS };
 
 	zrtt_lanes_tick(&lanes, true, false, 1, due);
-	zrtt_lanes_end_epoch(&lanes, due, sent);
+	zrtt_lanes_end_epoch(&lanes, due, sent, false);
 	return lanes;
 }
 
@@ -239,10 +239,10 @@ static void flood_of_new_flows_is_not_thin(void **state)
 	assert_int_equal(packets, ZRTT_LANE_LEAD / 64 + 1);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SPARSE);
 	assert_int_equal(lane_of(&lanes, &t, live_flow(&t, 8), 64), ZRTT_LANE_THIN);
-	zrtt_lanes_end_epoch(&lanes, DUE, 0);
+	zrtt_lanes_end_epoch(&lanes, DUE, 0, false);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
 	/* on a slow link a sixteenth: with the lead, they would have all of 2 Mbit/s */
-	zrtt_lanes_end_epoch(&lanes, DUE, 2 * ZRTT_LANE_LEAD);
+	zrtt_lanes_end_epoch(&lanes, DUE, 2 * ZRTT_LANE_LEAD, false);
 	for (packets = 0; lane_of(&lanes, &t, f, 64) == ZRTT_LANE_THIN; packets++)
 		assert_true(packets < ZRTT_LANE_LEAD);
 	assert_int_equal(packets, ZRTT_LANE_LEAD / 8 / 64 + 1);
@@ -261,7 +261,7 @@ static void bounds_are_those_of_the_last_epoch(void **state)
 	assert_int_equal(lanes.lead, ZRTT_LANE_LEAD);
 	assert_int_equal(lanes.new_most, ZRTT_LANE_NEW);
 	assert_int_equal(lanes.seldom_most, ZRTT_LANE_SELDOM_LEAST);
-	zrtt_lanes_end_epoch(&lanes, DUE, 1 << 20);
+	zrtt_lanes_end_epoch(&lanes, DUE, 1 << 20, false);
 	before = lanes;
 	assert_true(before.lead > ZRTT_LANE_LEAD);
 	zrtt_lanes_tick(&lanes, true, false, 1, DUE);
@@ -286,7 +286,12 @@ static void bounds_follow_the_link(void **state)
 		double left = fmax(small - 1000, 0);
 		double part = fmax(left / 8, fmin(left, ZRTT_LANE_CALL));
 
-		zrtt_lanes_end_epoch(&lanes, 500, sent[i]);
+		zrtt_lanes_end_epoch(&lanes, 500, sent[i], true);
+		assert_near(lanes.lead, fmax(most / 32, fmin(fmax(most / 2, 1514), 16384)), 1);
+		assert_int_equal(zrtt_lanes_return_most(&lanes), lanes.lead / 256);
+		/* who is idle at times may have a faster link */
+		lanes.thin_bytes = 1000;
+		zrtt_lanes_end_epoch(&lanes, 500, sent[i], false);
 		assert_near(lanes.lead, fmax(most / 32, 16384), 1);
 		assert_near(lanes.new_most, fmin(fmax(most / 16, ZRTT_LANE_NEW), lanes.lead), 1);
 		assert_near(lanes.seldom_most, fmin(fmax(most / 8, 2 * 378), 16 * 378), 1);
@@ -308,7 +313,7 @@ static void what_a_flow_sends_in_thin_is_left_to_it(void **state)
 
 	(void)state;
 	lanes.thin_bytes = others;
-	zrtt_lanes_end_epoch(&lanes, 960, sent);
+	zrtt_lanes_end_epoch(&lanes, 960, sent, false);
 	f->rate = game;
 	f->lane = ZRTT_LANE_BULK;
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
@@ -321,7 +326,7 @@ static void what_a_flow_sends_in_thin_is_left_to_it(void **state)
 	/* nothing is left */
 	f->rate = game;
 	lanes.thin_bytes = sent / 8;
-	zrtt_lanes_end_epoch(&lanes, 960, sent);
+	zrtt_lanes_end_epoch(&lanes, 960, sent, false);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_BULK);
 	free(t.slots);
 }
@@ -529,7 +534,7 @@ static void who_seldom_sends_goes_first(void **state)
 	while (lanes.seldom_bytes < 1250)
 		assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_THIN);
-	zrtt_lanes_end_epoch(&lanes, DUE, DUE);
+	zrtt_lanes_end_epoch(&lanes, DUE, DUE, false);
 	assert_int_equal(lane_of(&lanes, &t, f, 64), ZRTT_LANE_SELDOM);
 	free(t.slots);
 }
