@@ -366,9 +366,9 @@ static bool any_queued(struct queue *q)
 	return false;
 }
 
-/* These lanes may go first within a bound, which holds for what they send from now on: the large
- * lane up to the lead and a packet, sparse as far again, and thin once more. What is older in the
- * large lane pays back as bulk does.
+/* These lanes may go first within a bound, which holds for what they send from now on, and anew if
+ * it becomes less: the large lane up to the lead and a packet, sparse as far again, and thin once
+ * more. What is older in the large lane pays back as bulk does.
  */
 static void sparse_left(struct queue *q, enum zrtt_lane lane, const struct piece *piece)
 {
@@ -498,9 +498,13 @@ static void pass(struct queue *q, struct draw *d)
 
 	q->now_ns += draw_gap_ns(d);
 	for (i = 0; i < epochs; i++) {
+		u32 lead = q->vars.lanes.lead;
+
 		q->now_ns += 1 << ZRTT_EPOCH_SHIFT;
 		zrtt_lanes_end_epoch(&q->vars.lanes, q->vars.law.due, draw_u64(d),
 				     draw_index(d, 2));
+		if (q->vars.lanes.lead < lead)
+			q->overtaken = 0;
 		q->seldom = 0;
 		zrtt_l4s_end_epoch(&q->vars.l4s, draw_u64(d));
 	}
