@@ -6,7 +6,8 @@
  * time, and it is given up when some pass again: the receiver may have waited for these (Karn and
  * Partridge, Improving Round-Trip Time Estimates in Reliable Transport Protocols, 1987). Which data
  * are which zrtt/loss.h knows of what leaves for a line beyond the router. Any packet may be a
- * probe, and each is answered: there are twice as many as by timestamps.
+ * probe, and each is answered; one by timestamps waits for a new TSval, and who acknowledges two
+ * packets echoes the older one's.
  *
  * Connections have slots as in zrtt/halves.h, beside those of their timestamps. The sequence number
  * that follows a packet's data is there what a TSval is, and the number that is acknowledged what
