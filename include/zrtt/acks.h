@@ -42,13 +42,11 @@ static inline void zrtt_acks_send(struct zrtt_conn *set, const struct zrtt_echo 
 				  u32 epoch)
 {
 	struct zrtt_conn *conn = zrtt_conn_take(set, pkt->tag, (u16)epoch);
-	struct zrtt_half *half = &conn->half[pkt->way];
+	bool away = conn->probe[pkt->way] &&
+		    now_us - conn->half[pkt->way].since_us <= ZRTT_PROBE_MAX_US;
 
-	if (conn->probe[pkt->way] && now_us - half->since_us <= ZRTT_PROBE_MAX_US)
-		return;
-	conn->probe[pkt->way] = (u8)(ZRTT_PROBE_FLYING | pkt->asker << ZRTT_ASKER_SHIFT);
-	half->tsval = pkt->tsval;
-	half->since_us = now_us;
+	if (!away)
+		zrtt_conn_ask(conn, pkt, ZRTT_PROBE_FLYING, now_us);
 }
 
 /* Data of direction @way leave that may have done so before: the probe is given up. */

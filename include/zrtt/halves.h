@@ -342,6 +342,17 @@ static inline u32 zrtt_pair_excess(struct zrtt_conn *set, u32 pair, const struct
 	return least_us && gap_us > least_us ? gap_us - least_us : 0;
 }
 
+/* The packet is a probe from now on, and who asks for its answer is told. */
+static inline void zrtt_conn_ask(struct zrtt_conn *conn, const struct zrtt_echo *pkt,
+				 enum zrtt_probe state, u32 now_us)
+{
+	struct zrtt_half *half = &conn->half[pkt->way];
+
+	conn->probe[pkt->way] = (u8)(state | pkt->asker << ZRTT_ASKER_SHIFT);
+	half->tsval = pkt->tsval;
+	half->since_us = now_us;
+}
+
 /* A packet that is sent again leaves, with what @pkt says of it but for @tsecr: it is a better probe
  * than one behind the hole.
  */
@@ -349,11 +360,8 @@ static inline void zrtt_conn_again(struct zrtt_conn *set, const struct zrtt_echo
 {
 	struct zrtt_conn *conn = zrtt_conn_known(set, pkt->tag);
 
-	if (!conn || (conn->probe[pkt->way] & ZRTT_PROBE_BITS) == ZRTT_PROBE_AGAIN)
-		return;
-	conn->probe[pkt->way] = (u8)(ZRTT_PROBE_AGAIN | pkt->asker << ZRTT_ASKER_SHIFT);
-	conn->half[pkt->way].tsval = pkt->tsval;
-	conn->half[pkt->way].since_us = now_us;
+	if (conn && (conn->probe[pkt->way] & ZRTT_PROBE_BITS) != ZRTT_PROBE_AGAIN)
+		zrtt_conn_ask(conn, pkt, ZRTT_PROBE_AGAIN, now_us);
 }
 
 /* The packet that began a probe of direction @way was dropped by its queue. */
