@@ -121,6 +121,16 @@
 #define ZRTT_LOSS_BLIND_BYTES	(64 * ZRTT_LOSS_PACKET)
 #define ZRTT_LOSS_BLIND_RETRIES	3
 
+/* A line before this queue, of which nobody measures the delay, shows its rate before it loses: what
+ * comes is the same for three rounds, but for 2^-5, though more would be let pass. That is tried again
+ * after 2^21 us, 2 s: 2^-2 above it, and after each two rounds in which all was used by twice as much.
+ */
+#define ZRTT_LOSS_EVEN_SHIFT	5
+#define ZRTT_LOSS_EVEN_ROUNDS	3
+#define ZRTT_LOSS_TRY_US	(1U << 21)
+#define ZRTT_LOSS_TRY_SHIFT	2
+#define ZRTT_LOSS_TRIES		2
+
 /**
  * enum zrtt_data - what a TCP packet carries
  * @ZRTT_DATA_NONE: no data
@@ -193,6 +203,18 @@ struct zrtt_loss_host {
 };
 
 /**
+ * struct zrtt_loss_even - rounds in which as much came from the line
+ * @rounds: how many
+ * @least: that came in one of them, bytes per second
+ * @most: the same
+ */
+struct zrtt_loss_even {
+	u32 rounds;
+	u64 least;
+	u64 most;
+};
+
+/**
  * struct zrtt_loss - what the line loses
  * @flows: who is watched
  * @hosts: what passed in this round, by the hosts of each side
@@ -210,8 +232,11 @@ struct zrtt_loss_host {
  * @chain_sent: data that passed since the rate was lowered while it was used ...
  * @chain_lost: ... and what was lost of it
  * @retries: 2^@retries ZRTT_LOSS_RETRY_US pass before a rate above @ceiling is tried
- * @through: what got through when a rate lost last and nobody measured the delay, bytes per second,
- *	0 = never
+ * @through: what got through when a rate lost last and nobody measured the delay, or came evenly, bytes
+ *	per second, 0 = never
+ * @even: what came in the last rounds
+ * @full: @ceiling came evenly, nothing was lost
+ * @tries: rounds in which the rate was raised since then, up to ZRTT_LOSS_TRIES * ZRTT_LOSS_TRY_SHIFT
  * @own_q16: what is lost at any rate
  * @own_us: since when that is known
  * @bytes: lost on the line so far
@@ -234,6 +259,9 @@ struct zrtt_loss {
 	u64 chain_lost;
 	u8 retries;
 	u64 through;
+	struct zrtt_loss_even even;
+	bool full;
+	u8 tries;
 	u32 own_q16;
 	u32 own_us;
 	u64 bytes;
@@ -573,6 +601,8 @@ static inline void zrtt_loss_forget(struct zrtt_loss *loss, u32 bytes, u32 now_u
 	loss->before = 0;
 	loss->vain = 0;
 	loss->settling = false;
+	loss->full = false;
+	loss->even.rounds = 0;
 	zrtt_loss_round(loss, bytes, now_us);
 }
 
@@ -654,6 +684,7 @@ static inline void zrtt_loss_cap(struct zrtt_loss *loss, u64 rate, bool above, b
 	loss->ceiling_us = now_us;
 	loss->busy_above = busy || above;
 	loss->clean = 0;
+	loss->full = false;
 }
 
 /* zrtt_loss_through() within bounds. */
@@ -668,9 +699,23 @@ static inline u64 zrtt_loss_less(const struct zrtt_loss *loss, u64 rate, u32 par
 	return zrtt_loss_through(rate, part_q16);
 }
 
-/* A rate lost of which @through got through, and nobody measures the delay: that is what the line
- * carries, or more while its queue fills. Return: a rate below it, so that the queue goes.
+/* Nobody measures the delay, and @through got through: that is what the line carries, or more while its
+ * queue fills. @full: it came evenly. Return: a rate below it, so that the queue goes.
  */
+static inline u64 zrtt_loss_through_line(struct zrtt_loss *loss, u64 through, bool full, u32 now_us)
+{
+	loss->through = through;
+	loss->ceiling = through;
+	loss->ceiling_us = now_us;
+	loss->busy_above = true;
+	loss->clean = 0;
+	loss->full = full;
+	loss->tries = 0;
+	loss->even.rounds = 0;
+	return through - (through >> (ZRTT_LOSS_BELOW_SHIFT - !!loss->vain));
+}
+
+/* The same after a loss. */
 static inline u64 zrtt_loss_blind(struct zrtt_loss *loss, u64 through, u32 now_us)
 {
 	u64 was = loss->through;
@@ -682,12 +727,7 @@ static inline u64 zrtt_loss_blind(struct zrtt_loss *loss, u64 through, u32 now_u
 	else if (loss->retries < ZRTT_LOSS_BLIND_RETRIES &&
 		 now_us - loss->ceiling_us > ZRTT_LOSS_RETRY_US)
 		loss->retries++;
-	loss->through = through;
-	loss->ceiling = through;
-	loss->ceiling_us = now_us;
-	loss->busy_above = true;
-	loss->clean = 0;
-	return through - (through >> (ZRTT_LOSS_BELOW_SHIFT - !!loss->vain));
+	return zrtt_loss_through_line(loss, through, false, now_us);
 }
 
 /* @lost of @data was lost while @sent were sent per second, which is about @rate if @busy. What
@@ -735,12 +775,26 @@ static inline u64 zrtt_loss_first(struct zrtt_loss *loss, u64 sent, u32 part_q16
 	return blind ? zrtt_loss_blind(loss, zrtt_loss_through(sent, part_q16), now_us) : sent / 2;
 }
 
+/* The line may carry more than what came evenly. Return: the rate from now on. */
+static inline u64 zrtt_loss_try(struct zrtt_loss *loss, u64 rate, u32 now_us)
+{
+	u32 shift = ZRTT_LOSS_TRY_SHIFT - loss->tries / ZRTT_LOSS_TRIES;
+
+	if (loss->ceiling && now_us - loss->ceiling_us <= ZRTT_LOSS_TRY_US)
+		return rate;
+	loss->ceiling = 0;
+	loss->tries += loss->tries < ZRTT_LOSS_TRIES * ZRTT_LOSS_TRY_SHIFT;
+	return rate + (rate >> shift);
+}
+
 /* Nothing was lost in a round in which the rate was used. @blind: nobody measures the delay, and
  * enough would have been seen of a loss. Return: the rate from now on.
  */
 static inline u64 zrtt_loss_raise(struct zrtt_loss *loss, u64 rate, bool blind, u32 now_us)
 {
 	loss->clean = rate;
+	if (loss->full && blind)
+		return zrtt_loss_try(loss, rate, now_us);
 	if (!loss->ceiling)
 		return blind ? rate + (rate >> ZRTT_LOSS_BLIND_SHIFT) : rate;
 	if (rate + (rate >> ZRTT_LOSS_NEAR_SHIFT) < loss->ceiling)
@@ -761,6 +815,36 @@ static inline bool zrtt_loss_loses(const struct zrtt_loss *loss, u64 lost, u64 d
 	if (loss->own_q16)
 		least = ZRTT_LOSS_OWN_BYTES + (2 * data * loss->own_q16 >> 16);
 	return lost >= least && zrtt_loss_part(lost, data) > ZRTT_LOSS_LEAST_Q16;
+}
+
+/* Data that passed in this round, of all hosts. */
+static inline u64 zrtt_loss_data(const struct zrtt_loss *loss)
+{
+	u64 sent = 0;
+	u32 i;
+
+	for (i = 0; i < ZRTT_LOSS_HOSTS; i++)
+		sent += loss->hosts[ZRTT_LOSS_FAR][i].sent;
+	return sent;
+}
+
+/* In a round @came came from the line, bytes per second. Return: whether that was even for long enough. */
+static inline bool zrtt_loss_comes(struct zrtt_loss_even *even, u64 came)
+{
+	if (!even->rounds || came < even->least)
+		even->least = came;
+	if (!even->rounds || came > even->most)
+		even->most = came;
+	if (even->most - even->least > even->most >> ZRTT_LOSS_EVEN_SHIFT)
+		*even = (struct zrtt_loss_even) { .least = came, .most = came };
+	return ++even->rounds >= ZRTT_LOSS_EVEN_ROUNDS;
+}
+
+/* Nothing that was lost so far counts, nor what is in the next second. */
+static inline void zrtt_loss_settle(struct zrtt_loss *loss)
+{
+	zrtt_loss_turn(loss);
+	loss->settling = true;
 }
 
 /* Does what is sent again now tell of the present rate? Where data waits for long, for
@@ -812,7 +896,7 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	sent = span_us ? div_u64((bytes - loss->round_bytes) * 1000000ULL, span_us) : 0;
 	/* which is not to count in what was sent before a loss, nor what was sent at first without one */
 	idle = !data && sent < rate >> ZRTT_LOSS_IDLE_SHIFT;
-	if (idle || (first && blind && !lost && span_us >= ZRTT_LOSS_SOON_US)) {
+	if (idle || (first && blind && !ahead && !lost && span_us >= ZRTT_LOSS_SOON_US)) {
 		zrtt_loss_round(loss, bytes, now_us);
 		return rate;
 	}
@@ -828,8 +912,10 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 	if (!over && !soon)
 		return rate;
 	busy = sent >= rate - (rate >> ZRTT_LOSS_SPARE_SHIFT);
-	/* of the first rate, which is used a little for a while, a loss says nothing */
-	if (loses && first && blind && !busy && !enough)
+	/* of the first rate, which is used a little for a while, a loss says nothing; nor of what comes from
+	 * a line in bursts, which a lower rate would not change
+	 */
+	if (loses && !busy && (first ? blind && !enough : ahead))
 		loses = false;
 	if (loses && !loss->waited) {
 		if (ahead && busy)
@@ -838,21 +924,27 @@ static inline u64 zrtt_loss_update(struct zrtt_loss *loss, u64 rate, bool first,
 			zrtt_loss_first(loss, sent, ahead ? 0 : zrtt_loss_part(lost, data), blind,
 					bytes, now_us) :
 			zrtt_loss_lower(loss, rate, lost, data, sent, busy, blind, ahead, now_us);
-		zrtt_loss_turn(loss);
-		loss->settling = true;
+		zrtt_loss_settle(loss);
 	} else if (busy && !loses) {
-		/* more may come than is let pass, and as much as lost before */
-		if (ahead && loss->ceiling && rate < sent)
+		/* more may come than is let pass, and as much as lost before; or it waited on the line */
+		if (ahead && loss->ceiling && rate < sent && !(loss->full && blind))
 			rate = sent;
 		zrtt_loss_chain(loss, lost, data);
 		/* a low rate has no more in the longest round */
 		enough |= data >= (bytes - loss->round_bytes) / 2;
 		rate = zrtt_loss_raise(loss, rate, blind && enough, now_us);
+	} else if (!loses && ahead && blind &&
+		   zrtt_loss_data(loss) >= (bytes - loss->round_bytes) / 2 &&
+		   zrtt_loss_comes(&loss->even, sent)) {
+		rate = zrtt_loss_through_line(loss, sent, true, now_us);
+		zrtt_loss_settle(loss);
 	} else if (!loses && !loss->busy_above &&
 		   now_us - loss->ceiling_us > ZRTT_LOSS_CHAIN_US) {
 		/* it was found by bursts, which do not use a rate for long enough to raise it */
 		loss->ceiling = 0;
 	}
+	if (busy || loses || !blind)
+		loss->even.rounds = 0;
 	zrtt_loss_round(loss, bytes, now_us);
 	return rate;
 }

@@ -53,6 +53,7 @@ static void check_line(const struct fuzzed *f)
 	expect(f->loss.vain < ZRTT_LOSS_VAIN, "goes on in vain");
 	expect(f->loss.retries <= ZRTT_LOSS_BLIND_RETRIES, "waits for longer than it may");
 	expect(f->loss.paused_us <= ZRTT_LOSS_PAUSES_US, "pauses for longer than it may");
+	expect(f->loss.tries <= ZRTT_LOSS_TRIES * ZRTT_LOSS_TRY_SHIFT, "raises by more than it may");
 }
 
 /* Data of a flow passes: mostly what is next, or near. */
@@ -260,6 +261,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	f.loss.vain = draw_index(&d, ZRTT_LOSS_VAIN);
 	f.loss.chain_sent = draw_between(&d, 0, 1 << 20);
 	f.loss.chain_lost = f.loss.chain_sent / 16;
+	f.loss.full = draw_index(&d, 2);
+	f.loss.tries = draw_index(&d, ZRTT_LOSS_TRIES * ZRTT_LOSS_TRY_SHIFT + 1);
 	check_line(&f);
 	while (d.left) {
 		f.now_us += draw_between(&d, 0, draw_index(&d, 8) ? 100000 : 1U << 30);

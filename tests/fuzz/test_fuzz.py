@@ -226,6 +226,7 @@ BUGS = [
     Bug("steps back to what is sent again", "line", "flow->next += bytes - again;", "flow->next = seq + bytes;", "loss"),
     Bug("lets nobody count who is alone", "line", "n > 1 ? (n + 3) / 4 : 0", "(n + 3) / 4", "loss"),
     Bug("lowers the rate in vain again and again", "line", "return loss->vain >= ZRTT_LOSS_VAIN;", "return 0;", "loss"),
+    Bug("tries ever more", "line", "loss->tries < ZRTT_LOSS_TRIES * ZRTT_LOSS_TRY_SHIFT", "1", "loss"),
     Bug("believes that a path loses any part", "line", "own_q16 < ZRTT_LOSS_OWN_MAX_Q16 ? own_q16 : ZRTT_LOSS_OWN_MAX_Q16", "own_q16", "loss"),
     Bug("reads a header that is not there", "quic", "have < off + 2 ||", "0 ||", sanitized=True),
     Bug("reads behind a connection ID", "quic", "|| off + found->dcid_len >= have)", ")", sanitized=True),

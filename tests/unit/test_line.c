@@ -1552,9 +1552,27 @@ static void test_loss_of_a_line_that_is_emptied_is_excused(void **state)
 		told.line.empty.least_us = 10000;
 		tell_for(&told, ZRTT_LINE_EMPTY_US * 4 / 5, 4 * MBIT, 3, 0);
 		assert_int_equal(!told.loss.ceiling, emptied);
-		tell_for(&told, S, 4 * MBIT, 3, 0);
+		tell_for(&told, S, 8 * MBIT, 3, 0);
 		assert_false(told.line.empty.begun);
 		assert_true(told.loss.ceiling);
+	}
+}
+
+/* What comes from a line in bursts is lost before this queue, whatever the rate is. */
+static void test_loss_of_bursts_before_the_queue_does_not_count(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 4; i++) {
+		u32 kind = i / 2 ? ZRTT_LINE_AHEAD : ZRTT_LINE_BEHIND;
+		bool used = i % 2;
+		struct told told;
+
+		begin_known(&told, kind, 8 * MBIT, 0);
+		tell_for(&told, S, used ? 8 * MBIT : 4 * MBIT, 5, 0);
+		assert_int_equal(!told.loss.ceiling, kind == ZRTT_LINE_AHEAD && !used);
+		assert_int_equal(told.line.rate == 8 * MBIT, kind == ZRTT_LINE_AHEAD && !used);
 	}
 }
 
@@ -1795,6 +1813,76 @@ static void epoch_without_answers(struct told *told, u32 bytes, u32 data, u32 lo
 	told->bytes += bytes;
 	pass_between(&told->loss, 0, 0, data, lost);
 	update_told(told);
+}
+
+/* For @us, @rate comes, one of @part bytes of it TCP, and nobody answers. */
+static void come_for(struct told *told, u32 us, u64 rate, u32 part)
+{
+	u32 i, bytes = (u32)(rate * TICK_US / 1000000);
+
+	for (i = 0; i < us / TICK_US; i++)
+		epoch_without_answers(told, bytes, bytes / part, 0);
+}
+
+/* If as much comes as before though more would be let pass, the line before the queue has no more. */
+static void test_without_answers_even_arrivals_are_the_rate(void **state)
+{
+	static const struct { u32 kind, part; u64 other; bool found; } cases[] = {
+		{ ZRTT_LINE_AHEAD, 1, 4 * MBIT, true },
+		{ ZRTT_LINE_AHEAD, 1, 4 * MBIT + MBIT / 16, true },
+		{ ZRTT_LINE_AHEAD, 1, 5 * MBIT, false },
+		{ ZRTT_LINE_AHEAD, 3, 4 * MBIT, false },
+		{ ZRTT_LINE_AHEAD, 1, 15 * MBIT, false },
+		{ ZRTT_LINE_BEHIND, 1, 4 * MBIT, false },
+	};
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct told told;
+
+		begin_told(&told);
+		told.params.kind = cases[i].kind;
+		told.line.rate = 16 * MBIT;
+		for (j = 0; j < 5 && !told.loss.full; j++) {
+			come_for(&told, S / 2, 4 * MBIT, cases[i].part);
+			come_for(&told, S / 2, cases[i].other, cases[i].part);
+		}
+		assert_int_equal(told.loss.full, cases[i].found);
+		if (cases[i].found)
+			assert_near(told.line.rate, 4 * MBIT * 15 / 16, MBIT / 16);
+		else
+			assert_int_equal(told.line.rate, 16 * MBIT);
+	}
+}
+
+/* After that the line is tried again soon, by more and more, and found again without a loss. */
+static void test_without_answers_a_faster_line_is_found(void **state)
+{
+	static const u64 lines[] = { 4 * MBIT, 16 * MBIT };
+	u32 i, j;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(lines); i++) {
+		struct told told;
+		u32 raised = 0;
+		u64 most = 0;
+
+		begin_told(&told);
+		told.params.kind = ZRTT_LINE_AHEAD;
+		come_for(&told, 6 * S, 4 * MBIT, 1);
+		assert_true(told.loss.full);
+		for (j = 0; j < 12 * S / TICK_US; j++) {
+			u64 before = told.line.rate;
+
+			come_for(&told, TICK_US, before < lines[i] ? before : lines[i], 1);
+			raised += told.line.rate > before;
+			most = told.line.rate > most ? told.line.rate : most;
+		}
+		assert_near(told.loss.through, lines[i], lines[i] / 32);
+		assert_in_range(most, lines[i] + lines[i] / 16, lines[i] / 16 * 31);
+		assert_in_range(raised, 2, 6);
+	}
 }
 
 /* Nor does a loss of the little that was sent at first, and a low rate rises. */
@@ -2452,6 +2540,7 @@ int main(void)
 		cmocka_unit_test(test_what_comes_above_a_ceiling_ends_it),
 		cmocka_unit_test(test_what_a_line_that_fell_loses_is_excused),
 		cmocka_unit_test(test_loss_of_a_line_that_is_emptied_is_excused),
+		cmocka_unit_test(test_loss_of_bursts_before_the_queue_does_not_count),
 		cmocka_unit_test(test_old_burst_lowers_the_rate_once),
 		cmocka_unit_test(test_queue_after_a_loss_is_seen),
 		cmocka_unit_test(test_full_fifo_is_no_longer_path),
@@ -2468,6 +2557,8 @@ int main(void)
 		cmocka_unit_test(test_line_that_stood_still_has_its_rate),
 		cmocka_unit_test(test_without_answers_loss_is_followed),
 		cmocka_unit_test(test_without_tcp_the_rate_stays),
+		cmocka_unit_test(test_without_answers_even_arrivals_are_the_rate),
+		cmocka_unit_test(test_without_answers_a_faster_line_is_found),
 		cmocka_unit_test(test_without_answers_little_tcp_does_not_hold_the_rate),
 		cmocka_unit_test(test_without_answers_a_repair_is_no_measure),
 		cmocka_unit_test(test_first_loss_after_a_silence_is_not_a_mean),
