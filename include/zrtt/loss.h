@@ -840,7 +840,7 @@ static inline bool zrtt_loss_comes(struct zrtt_loss_even *even, u64 came)
 	return ++even->rounds >= ZRTT_LOSS_EVEN_ROUNDS;
 }
 
-/* Nothing that was lost so far counts, nor what is in the next second. */
+/* What was lost so far does not count, nor what is lost in the next second. */
 static inline void zrtt_loss_settle(struct zrtt_loss *loss)
 {
 	zrtt_loss_turn(loss);
