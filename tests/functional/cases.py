@@ -36,13 +36,11 @@ from uapi import ATTRIBUTES
 
 EXPERIMENTS = (
     "module", "parameters", "refusals", "live", "attach", "accounts", "hints", "strip", "edge",
-    "ecn", "l4s", "tap", "mark", "handshake", "timestamps", "sharing", "late",
+    "ecn", "tap", "mark", "handshake", "timestamps", "sharing",
     "shaper", "cgroup", "super", "peeked", "reasons", "quick", "nat",
-    "peers",
 )  # fmt: skip
-"""On each kernel: what asks it for more than packets that come and go, or for time while a
-processor is busy."""
-ALIKE = ("classes", "limits", "growth", "hosts", "joint", "line")
+"""On each kernel: what asks it for more than packets that come and go."""
+ALIKE = ("classes", "limits", "growth", "hosts", "joint", "line", "l4s", "late", "peers")
 """On one kernel, as no code of theirs differs: tables, limits and rates, under load."""
 
 MODULE_LIFE = ("users", "reload")

@@ -16,7 +16,8 @@ from shared import alike, reports, two_cpu_report
 # The largest table takes 256 MB: more than there is, and more than is free.
 SMALL_MB = (200, 330)
 OF_ALIKE = {
-    "test_alike", "test_auto", "test_classes", "test_hosts", "test_joint", "test_limits",
+    "test_alike", "test_auto", "test_classes", "test_hosts", "test_joint", "test_l4s", "test_late",
+    "test_limits", "test_peers",
 }  # fmt: skip
 """Files whose experiments do the same on all kernels."""
 

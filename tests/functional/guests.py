@@ -110,6 +110,15 @@ def unaccounted(qdisc: dict[str, Any]) -> int:
     return qdisc["packets_in"] - sent - sum(qdisc[end] for end in ends)
 
 
+def assert_empty(report: Report, part: str) -> None:
+    """Nothing is queued, says zrtt and says its parent, which sent as much."""
+    parent, zrtt = json.loads(report.part(part))
+    for qdisc in (parent, zrtt):
+        assert (qdisc["qlen"], qdisc["backlog"]) == (0, 0), qdisc["kind"]
+    assert zrtt["backlog_packets"] == 0
+    assert parent["packets"] == zrtt["packets"]
+
+
 @cache
 def program(name: str) -> Path:
     """A program of guest/, static so that it runs anywhere."""

@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
 
 import pytest
 from cases import (
@@ -22,30 +20,13 @@ from cases import (
     Parameter,
     SuperCase,
 )
-from guests import TROUBLE, Report, unaccounted
+from guests import TROUBLE, Report, assert_empty, unaccounted
 from uapi import ATTRIBUTES
 
 PING_PACKETS = 3
 LOAD_PACKETS = 2000
-LATE_MS = 10 * 15 + 15 / 2
-"""10 targets above what a queue that stands is held at."""
-LATE_KEPT = 32
-LATE_BATCH = 9
-FRAME_MS = 1000 * 8 / 4000
-"""Of the load, on the link that slowed down."""
-JIFFY_MS = 1000 / 250
-"""Debian's; departures look at the clock once in it."""
 TABLE_KB = 4_194_304 * 64 // 1024
 NOISE_KB = 4096
-
-
-def assert_empty(report: Report, part: str) -> None:
-    """Nothing is queued, says zrtt and says its parent, which sent as much."""
-    parent, zrtt = json.loads(report.part(part))
-    for qdisc in (parent, zrtt):
-        assert (qdisc["qlen"], qdisc["backlog"]) == (0, 0), qdisc["kind"]
-    assert zrtt["backlog_packets"] == 0
-    assert parent["packets"] == zrtt["packets"]
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
@@ -256,58 +237,6 @@ def test_nothing_is_left_below_a_parent_that_peeks(report: Report) -> None:
     assert report.qdisc("accounts.peeked_drained")["drop_late"] > 0
     for part in ("accounts.peeked", "accounts.peeked_drained"):
         assert_empty(report, part)
-
-
-# A link that slows down
-
-
-def longest_ping_ms(report: Report, controller: str) -> float:
-    """The longest time that a ping spent in the queue."""
-    found = re.search(r"= [\d.]+/[\d.]+/([\d.]+)", report.part(f"late.{controller}.pings"))
-    assert found, report.part(f"late.{controller}.pings")
-    return float(found[1])
-
-
-@pytest.mark.parametrize("controller", ["pi2", "pblue"])
-def test_late_packets_are_dropped(report: Report, controller: str) -> None:
-    assert report.qdisc(f"late.{controller}.fast")["drop_late"] == 0
-    assert report.qdisc(f"late.{controller}.slow")["drop_late"] > 0
-    longest_ms = longest_ping_ms(report, controller)
-    assert 0.8 * LATE_MS < longest_ms < LATE_MS + JIFFY_MS + LATE_KEPT * FRAME_MS
-
-
-def test_nothing_is_late_for_blue(report: Report) -> None:
-    assert report.qdisc("late.blue.drained")["drop_late"] == 0
-    assert longest_ping_ms(report, "blue") > 2 * LATE_MS
-
-
-@pytest.mark.parametrize("controller", ["pi2", "pblue", "blue"])
-@pytest.mark.parametrize("when", ["fast", "slow", "drained"])
-def test_late_packets_are_accounted_for(report: Report, controller: str, when: str) -> None:
-    assert unaccounted(report.qdisc(f"late.{controller}.{when}")) == 0
-
-
-@pytest.mark.parametrize("controller", ["pi2", "pblue", "blue"])
-def test_late_drops_leave_no_trace(report: Report, controller: str) -> None:
-    assert_empty(report, f"late.{controller}.drained")
-
-
-def survivors(late: Sequence[str]) -> list[str]:
-    """Of packets that are late: one leaves after each batch, and the last are kept."""
-    left, kept = [], list(late)
-    while len(kept) > LATE_KEPT:
-        kept = kept[min(LATE_BATCH, len(kept) - LATE_KEPT) :]
-        left.append(kept.pop(0))
-    return left + kept
-
-
-def test_late_packets_are_dropped_at_the_head_but_never_the_last(report: Report) -> None:
-    sent, got = DATA["late"], report.lines("late.received")
-    qdisc = report.qdisc("late.kept")
-    assert qdisc["drop_late"] == len(sent) - len(got) > 0
-    assert unaccounted(qdisc) == 0
-    in_time = next(i for i, frame in enumerate(got) if frame != sent[i])
-    assert got == sent[:in_time] + survivors(sent[in_time:])
 
 
 # Memory

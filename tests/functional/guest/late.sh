@@ -13,6 +13,7 @@ slow_down() {
 	: >/tmp/loading
 	while [ -e /tmp/loading ]; do
 		inject a0 50 <"$LAB/load"
+		sleep 0.02
 	done &
 	sleep 0.3
 	stats "late.$name.fast" a a0

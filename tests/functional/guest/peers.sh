@@ -27,6 +27,7 @@ flood() {
 	to "$1"
 	for _ in $(seq "${2:-1}"); do
 		inject a0 20 <"$LAB/load"
+		sleep 0.005
 	done
 }
 
