@@ -25,7 +25,7 @@ packages="
 	python3 gcc libc6-dev make kmod git
 	iproute2 busybox-static
 	qemu-system-x86 seabios
-	xz-utils flex bison bc
+	xz-utils zstd flex bison bc
 	python3-matplotlib
 	$*
 "

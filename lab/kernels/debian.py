@@ -17,6 +17,7 @@ from pathlib import Path
 from lab.host.cache import cache_dir, filled, locked
 from lab.host.process import said
 from lab.kernels.apt import PrivateApt, by_number
+from lab.kernels.image import unpacked
 from lab.kernels.kernel import Kernel, KernelError
 
 SERIES = ("6.1", "6.12")
@@ -122,7 +123,7 @@ def _younger_kernel() -> Kernel:
     return Kernel(
         name=YOUNGER,
         release=modules.name,
-        image=modules / "vmlinuz",
+        image=unpacked(modules / "vmlinuz", root),
         modules=modules,
         build_dir=Path("/usr/src") / f"linux-headers-{modules.name}",
         view=("unshare", "--mount", *rights, "sh", "-c", script, "sh"),
@@ -140,7 +141,7 @@ def debian_kernel(series: str) -> Kernel:
     return Kernel(
         name=series,
         release=release,
-        image=root / "boot" / f"vmlinuz-{release}",
+        image=unpacked(root / "boot" / f"vmlinuz-{release}", root),
         modules=root / "lib" / "modules" / release,
         build_dir=_ensure_headers(release),
     )
