@@ -53,10 +53,9 @@ def available() -> list[str]:
 
 def _apt_cache(*words: str) -> str:
     """Where apt is told to keep no cache of its own it takes a second each time."""
-    folder = cache_dir().resolve() / "apt" / "here"
-    folder.mkdir(parents=True, exist_ok=True)
-    kept = [f"-oDir::Cache::{name}={folder / name}.bin" for name in ("pkgcache", "srcpkgcache")]
-    return _run("apt-cache", *kept, *words)
+    kept = cache_dir().resolve() / "apt" / "pkgcache.bin"
+    kept.parent.mkdir(exist_ok=True)
+    return _run("apt-cache", f"-oDir::Cache::pkgcache={kept}", *words)
 
 
 def newest_release(series: str) -> str:
