@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import lzma
 import struct
 import subprocess
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from lab.host import files
 from lab.host.cache import locked
 from lab.host.process import installed
 from lab.kernels.kernel import KernelError
@@ -19,22 +18,8 @@ PAYLOAD = 0x248
 """Where it begins, behind the setup code, and how long it is: 32 bits each. The last 32 of it say how
 long the kernel is.
 """
-
-
-def _unxz(data: bytes) -> bytes:
-    return lzma.LZMADecompressor().decompress(data)
-
-
-def _unzstd(data: bytes) -> bytes:
-    command = [installed(KernelError, "zstd"), "-dcq"]
-    return subprocess.run(command, input=data, capture_output=True, check=False).stdout
-
-
-UNPACKERS: Mapping[bytes, Callable[[bytes], bytes]] = {
-    b"\xfd7zXZ\x00": _unxz,
-    b"\x28\xb5\x2f\xfd": _unzstd,
-}
-"""By the first bytes of a payload. What follows the compressed data is none of theirs."""
+UNPACKERS = {b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+"""By the first bytes of a payload. They complain of that length, which is none of theirs."""
 
 
 def unpacked(image: Path, folder: Path) -> Path:
@@ -42,19 +27,19 @@ def unpacked(image: Path, folder: Path) -> Path:
     product = folder / "vmlinux"
     with locked(folder):
         if not product.exists():
-            new = product.with_suffix(".new")
-            new.write_bytes(_unpack(image.read_bytes(), image))
-            new.rename(product)
+            files.write(product, _unpack(image))
     return product
 
 
-def _unpack(data: bytes, image: Path) -> bytes:
+def _unpack(image: Path) -> bytes:
+    data = image.read_bytes()
     begin, length = struct.unpack_from("<II", data, PAYLOAD)
     begin += (1 + data[SETUP_SECTORS]) * SECTOR
     payload = data[begin : begin + length]
-    for first, unpack in UNPACKERS.items():
+    for first, program in UNPACKERS.items():
         if payload.startswith(first):
-            kernel = unpack(payload)
+            command = [installed(KernelError, program), "-dcq"]
+            kernel = subprocess.run(command, input=payload, capture_output=True, check=False).stdout
             if struct.pack("<I", len(kernel)) != payload[-4:]:
                 raise KernelError(f"{image}: damaged")
             return kernel
