@@ -84,7 +84,8 @@ def add(commands: Commands) -> None:
                    help="seed of start times and all other random choices")  # fmt: skip
     p.add_argument("--step", action="append", default=[], metavar="'t=S rate=R delay=D jitter=J'",
                    help="S seconds after the start, set the rate, add D to all RTTs, or let each "
-                   "packet's delay differ by up to J; repeatable")  # fmt: skip
+                   "packet's delay differ by up to J either way, there and back, and none overtake "
+                   "another; repeatable")  # fmt: skip
     p.add_argument("--udp", action="append", default=[],
                    metavar="'RATE[@FROM-TO] [host=N] [size=BYTES]'",
                    help="unresponsive UDP at that rate on the wire, from a host of its own or "

@@ -220,6 +220,12 @@ class Scenario:
         )
         for step in self.steps:
             self._require(0 <= step.at_s <= self.total_s, f"--step t={step.at_s}: outside the run")
+        if self.jitter_ms:
+            self._require(
+                self.jitter_ms <= min(self.rtts_ms) / 2, "--step jitter: at most half of each RTT"
+            )
+            self._require(not self.cross_rtts_ms, "--step jitter: not with RTTs of --hops")
+            self._require(not self.slow, "--step jitter: not with --slow")
         self._require(len(self.udp) <= MAX_UDP, f"--udp: at most {MAX_UDP} streams")
         for stream in self.udp:
             until = self.total_s if stream.to_s is None else stream.to_s
@@ -563,6 +569,11 @@ class Scenario:
     def capacity_bps(self) -> float:
         """The bottleneck's rate as it was given, or the mean of a line's."""
         return self.line.mean_bps(0, self.total_s) if self.line else self.rate_bps
+
+    @property
+    def jitter_ms(self) -> float:
+        """What a delay ever varies by, either way."""
+        return max((step.jitter_ms or 0 for step in self.steps), default=0)
 
     @property
     def phases(self) -> list[Phase]:

@@ -19,7 +19,7 @@ class Step:
     delay_ms: float | None = None
     """Added to every RTT."""
     jitter_ms: float | None = None
-    """The delay of each packet differs by up to that from its RTT, either way; none overtakes another."""
+    """The delay differs by up to that, either way, of each packet there and back; none overtakes another."""
 
     @classmethod
     def parse(cls, text: str) -> Step:

@@ -36,6 +36,8 @@ LONG, UDP, CROSS, SPOOF, THIN, LINKS = 0, 1, 2, 3, 4, 255
 HOSTS_NET = "10.0.0.0/9"
 LATE = "late"
 """A host's own device that has its RTT."""
+VARY = "vary"
+"""The receivers' device that varies the delay of what comes to them."""
 FIRST_RECEIVER = 10
 """Last octet of the first receiver's address, where there are several."""
 ECT1_MARK = 1
@@ -314,19 +316,19 @@ def slow_lines(scenario: Scenario) -> list[str]:
         # what it drops is dropped before the FIFO; no limit of its own
         dropped = f"loss {slow.loss_percent:g}% limit {MAX_BUFFER_BYTES}"
         parent, loss = "2:1", [f"qdisc add dev slow parent 1:1 handle 2: netem {dropped}"]
-    return [
-        "ip -n rx link add slow type ifb",
-        "ip -n rx link set slow up",
-        "tc -n rx -batch - <<-END",
+    return _arriving(
+        "rx", "slow", f"flower src_ip 10.{LONG}.{slow.host}.2",
         "qdisc add dev slow root handle 1: htb default 1",
         f"class add dev slow parent 1: classid 1:1 {htb(slow.rate_bps, wire=True)}",
         *loss,
         f"qdisc add dev slow parent {parent} bfifo limit {slow.buffer_bytes}",
-        "qdisc add dev eth0 clsact",
-        f"filter add dev eth0 ingress prio 1 protocol ip flower src_ip 10.{LONG}.{slow.host}.2"
-        " action mirred egress redirect dev slow",
-        "END",
-    ]
+    )  # fmt: skip
+
+
+def vary_lines(scenario: Scenario) -> list[str]:
+    """What comes to the receivers has a delay that can vary, part of the RTT from the start."""
+    jitter_ms = scenario.jitter_ms
+    return _arriving("rx", VARY, "matchall", netem("add", VARY, jitter_ms)) if jitter_ms else []
 
 
 def ect1_lines(scenario: Scenario) -> list[str]:
@@ -385,7 +387,7 @@ def is_line_first(scenario: Scenario) -> bool:
 
 
 def delayed_at(scenario: Scenario, host: Host) -> tuple[str, str]:
-    """The namespace and the device with the whole RTT of a host, on its way back.
+    """The namespace and the device with the RTT of a host, on its way back.
 
     A line before the router is nearer to it than the host: what the router sends to the
     host passes the router's queue first, and then takes that time.
@@ -400,20 +402,30 @@ def late_lines(scenario: Scenario, host: Host) -> list[str]:
     netns, device = delayed_at(scenario, host)
     if host.rtt_ms is None or not is_line_first(scenario):
         return []
+    return _arriving(netns, device, "matchall", netem("add", device, back_ms(scenario, host.rtt_ms)))
+
+
+def _arriving(netns: str, device: str, match: str, *qdiscs: str) -> list[str]:
+    """What arrives there and matches passes a device of its own, which has the qdiscs."""
     return [
-        f"ip -n {netns} link add {LATE} type ifb",
-        f"ip -n {netns} link set {LATE} up",
+        f"ip -n {netns} link add {device} type ifb",
+        f"ip -n {netns} link set {device} up",
         f"tc -n {netns} -batch - <<-END",
-        netem("add", device, host.rtt_ms),
-        "qdisc add dev eth0 clsact",
-        f"filter add dev eth0 ingress prio 1 protocol ip matchall"
-        f" action mirred egress redirect dev {LATE}",
+        *qdiscs,
+        "qdisc replace dev eth0 clsact",
+        f"filter add dev eth0 ingress prio 1 protocol ip {match} action mirred egress redirect"
+        f" dev {device}",
         "END",
     ]
 
 
+def back_ms(scenario: Scenario, rtt_ms: float) -> float:
+    """What a host's RTT has on the way back: all, but for what varies on the way there."""
+    return rtt_ms - scenario.jitter_ms
+
+
 def netem(verb: str, device: str, delay_ms: float, jitter_ms: float = 0) -> str:
-    """The whole RTT of a host; a qdisc may be its child."""
+    """A delay of that, or of up to that much more or less; a qdisc may be its child."""
     delay = f"delay {format_ms(delay_ms)}"
     if jitter_ms:
         # with a rate, netem keeps the order
@@ -440,7 +452,10 @@ def queue_lines(scenario: Scenario, queue: Queue) -> list[str]:
         f"{queue.tc} -batch - <<-END",
         *queue.root(scenario.rate_bps),
         f"qdisc add dev {queue.device} parent 1:1 handle 2: meter",
-        *[netem("add", host.port, host.rtt_ms or 0) for host in near if not late],
+        *[
+            netem("add", host.port, back_ms(scenario, host.rtt_ms or 0))
+            for host in near if not late
+        ],
         "END",
         f"{queue.tc} qdisc add dev {queue.device} parent 2:1 handle 3:"
         f" {shlex.join(scenario.qdisc_words)}{own}",

@@ -32,7 +32,7 @@ from lab.net import network
 MODULES = ("veth", "sch_htb", "sch_netem")
 MARK_MODULES = ("sch_ingress", "cls_matchall", "act_skbedit", "act_pedit", "act_csum")
 SLOW_MODULES = ("ifb", "sch_ingress", "cls_flower", "act_mirred")
-LATE_MODULES = ("ifb", "sch_ingress", "cls_matchall", "act_mirred")
+ARRIVE_MODULES = ("ifb", "sch_ingress", "cls_matchall", "act_mirred")
 ECT1_MODULES = ("sch_ingress", "cls_fw", "cls_flower", "act_gact", "act_pedit", "act_csum")
 
 # Kernel modules of qdiscs that are not called sch_KIND or are built in.
@@ -46,8 +46,8 @@ def modules(scenario: Scenario) -> list[str]:
     ect1 = ECT1_MODULES if scenario.ect1_tcp else ()
     marks = MARK_MODULES if scenario.marks or scenario.dscps else ()
     slow = SLOW_MODULES if scenario.slow else ()
-    late = LATE_MODULES if network.is_line_first(scenario) else ()
-    more = dict.fromkeys([*ect1, *marks, *slow, *late])
+    arrive = ARRIVE_MODULES if network.is_line_first(scenario) or scenario.jitter_ms else ()
+    more = dict.fromkeys([*ect1, *marks, *slow, *arrive])
     return [*MODULES, *more, *filter(None, qdiscs), *congestion]
 
 
@@ -72,6 +72,7 @@ def script(scenario: Scenario) -> str:
         *[line for host in network.hosts(scenario) for line in network.late_lines(scenario, host)],
         *(network.ect1_lines(scenario) if scenario.ect1_tcp else []),
         *network.slow_lines(scenario),
+        *network.vary_lines(scenario),
         *[line for queue in queues for line in network.queue_lines(scenario, queue)],
         *before,
         '"$LAB/traffic" "$LAB/spec" /tmp/traffic',

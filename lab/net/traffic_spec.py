@@ -67,10 +67,12 @@ def _step_commands(scenario: Scenario, step: Step) -> list[str]:
     if step.delay_ms is not None or step.jitter_ms is not None:
         more_ms, jitter_ms = step.delay_ms or 0, step.jitter_ms or 0
         delayed = [
-            (network.delayed_at(scenario, host), host.rtt_ms + more_ms)
+            (network.delayed_at(scenario, host), network.back_ms(scenario, host.rtt_ms) + more_ms)
             for host in network.hosts(scenario)
             if host.rtt_ms is not None
         ]
+        if scenario.jitter_ms:
+            delayed.append((("rx", network.VARY), scenario.jitter_ms))
         commands += [
             f"tc -n {netns} {network.netem('change', device, delay_ms, jitter_ms)}"
             for (netns, device), delay_ms in delayed

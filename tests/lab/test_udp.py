@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from measured import MSS, flow_bytes, reading, result_of, traffic_of
 
+from lab.model.line import Slow
 from lab.model.scenario import Phase, Scenario, ScenarioError, Step
 from lab.model.udp import Udp
 from lab.model.wire import FRAME_BYTES, HEADER_BYTES, HINT_BYTES
@@ -55,8 +59,28 @@ def test_paths_change_and_vary() -> None:
     scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps).check()
     lines = [line for line in traffic_spec.spec(scenario).splitlines() if "netem" in line]
     assert [line.split(" netem ")[1].split(" limit")[0] for line in lines] == [
-        "delay 25000us", "delay 20000us 2000us rate 1gbit", "delay 21000us 3000us rate 1gbit",
+        "delay 22000us", "delay 3000us",
+        "delay 17000us 2000us rate 1gbit", "delay 3000us 2000us rate 1gbit",
+        "delay 18000us 3000us rate 1gbit", "delay 3000us 3000us rate 1gbit",
     ]  # fmt: skip
+    built = topology.script(scenario)
+    assert "root handle 1: netem delay 17000us" in built
+    assert "qdisc add dev vary root handle 1: netem delay 3000us" in built
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"rtts_ms": (20.0, 5.0)}, {"slow": Slow.parse("host=0 rate=5mbit buffer=500ms")},
+        {"hops": 2, "cross_rtts_ms": (30.0,)},
+    ],
+)  # fmt: skip
+def test_a_delay_that_cannot_vary(changed: dict[str, Any]) -> None:
+    """The way there has a part of the RTT, and one device."""
+    steps = (Step.parse("t=12 jitter=4ms"),)
+    scenario = Scenario(rtts_ms=(20.0,), warmup_s=10.0, duration_s=20.0, steps=steps)
+    with pytest.raises(ScenarioError, match="--step jitter: "):
+        replace(scenario, **changed).check()
 
 
 def test_phases() -> None:
