@@ -98,7 +98,7 @@ static int zrtt_dump_stats(struct Qdisc *sch, struct gnet_dump *d)
 		.line_lowered = line->lowered,
 		.line_raised = line->raised,
 		.line_state = line->state,
-		.line_queue_us = line->excess_us,
+		.line_queue_us = line->delay.us,
 		.line_hosts = line->hosts,
 		.line_lost = q->hidden.loss.bytes,
 		.line_ceiling = q->hidden.loss.ceiling,

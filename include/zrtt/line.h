@@ -15,10 +15,9 @@
 #include <linux/types.h>
 #include <linux/math64.h>
 #include "answers.h"
+#include "delay.h"
 #include "loss.h"
-
-#define ZRTT_LINE_MARKS		128	/* of the bytes sent: 1 s of them, or more */
-#define ZRTT_LINE_MARK_US	8000	/* from one to the next, at least */
+#include "sent.h"
 
 /* From one decision to the next, at least and, if answers are few, at most. */
 #define ZRTT_LINE_EPOCH_US	25000
@@ -27,14 +26,8 @@
 /* What was measured before counts as much as what is, over this time. */
 #define ZRTT_LINE_SMOOTH_US	100000
 
-/* An excess above this and the time of three packets is a queue. */
-#define ZRTT_LINE_QUEUE_US	4000
-#define ZRTT_LINE_QUEUE_PACKETS	3
-#define ZRTT_LINE_PACKET	1514	/* bytes */
-#define ZRTT_LINE_QUEUE_BYTE_US	(ZRTT_LINE_QUEUE_PACKETS * ZRTT_LINE_PACKET * 1000000ULL)
-
 /* A queue that is so many times as long as the least that is seen, for so many epochs, is known
- * before the line loses: what is lost without it is not the line's, for 2 * ZRTT_LINE_WINDOW_US.
+ * before the line loses: what is lost without it is not the line's, for 2 * ZRTT_DELAY_WINDOW_US.
  * Epochs are of ZRTT_LINE_EPOCH_US here: few answers make those of the decisions longer.
  */
 #define ZRTT_LINE_LONG		2
@@ -42,34 +35,6 @@
 
 /* Every other ACK waits for a second packet, but it is seldom that all of these do. */
 #define ZRTT_LINE_ANSWERS	2
-
-/* The least excess of two windows, 8 s each, is that of an empty line. Half of what is just no queue yet
- * is left when one is emptied: it would become the least of the next windows, and then be no queue,
- * again and again. So a line that had one is emptied at the end of each window, for this time.
- */
-#define ZRTT_LINE_WINDOW_US	(1U << 23)
-#define ZRTT_LINE_REST_US	200000
-
-/* Long before that: a line that has a queue is busy, and what gets through it does not fall with the
- * rate. If both fell by 2^-2, and for this time the excess stayed the same, but for 2^-2 of it and
- * this noise, then nothing waits, and all is farther away, as after a satellite's handover.
- */
-#define ZRTT_LINE_FLAT_US	750000
-#define ZRTT_LINE_FLAT_SHIFT	2
-#define ZRTT_LINE_FLAT_NOISE_US	2000
-
-/* A FIFO that is full has the same excess, too. It loses more than 2^-6 then. */
-#define ZRTT_LINE_FLAT_LOST	6
-
-/* A path whose delay varies by itself, as that of radio does, has an excess though nothing waits. It is
- * known likewise, by the mean over this time and so many epochs: the excess is noise up to the largest
- * of these, if that is less than this and no more than twice the mean. A queue that comes and goes has
- * a larger one.
- */
-#define ZRTT_LINE_NOISE_US	1000000
-#define ZRTT_LINE_NOISE_EPOCHS	8
-#define ZRTT_LINE_NOISE_MAX_US	(1U << 16)
-#define ZRTT_LINE_NOISE_SHIFT	2
 
 /* A line that does not answer for this long, though it did within a window, stands still. It may go
  * on at its rate, and senders take what waits there for lost. If packets go on to pass, each in less
@@ -161,52 +126,6 @@ struct zrtt_line_params {
 };
 
 /**
- * struct zrtt_line_mark - bytes on the line until a time, low bits of both
- */
-struct zrtt_line_mark {
-	u32 us;
-	u32 bytes;
-};
-
-/**
- * struct zrtt_line_flat - a time in which the excess hardly changed
- * @from: what was measured when it began, bytes per second, 0 = there is none
- * @since_us: when that was
- * @least_us: excess since then
- * @most_us: the same
- * @bytes: sent by then, low bits
- * @lost: the same of what the line lost
- */
-struct zrtt_line_flat {
-	u64 from;
-	u32 since_us;
-	u32 least_us;
-	u32 most_us;
-	u32 bytes;
-	u32 lost;
-};
-
-/**
- * struct zrtt_line_noise - how much the excess varies by itself
- * @us: an excess up to this is no queue
- * @from: what was measured, bytes per second, when ...
- * @mean_us: ... the mean excess became what it has been since
- * @since_us: when the latest epochs began
- * @epochs: of these, those with answers
- * @sum_us: of their excess
- * @most_us: of that
- */
-struct zrtt_line_noise {
-	u32 us;
-	u64 from;
-	u32 mean_us;
-	u32 since_us;
-	u32 epochs;
-	u64 sum_us;
-	u32 most_us;
-};
-
-/**
  * struct zrtt_line_empty - is the line empty for the first time?
  * @pending: it is not known to have been
  * @begun: the rate is what empties it ...
@@ -230,17 +149,11 @@ struct zrtt_line_empty {
  * @least: the same of the least
  * @passed: what passed while there was no queue last, bytes per second, 0 = unknown
  * @state: enum zrtt_line_state
- * @excess_us: of the last two epochs with answers, the lower one, above @floor_us
- * @latest_us: the same of the last one alone
- * @gap_us: how long that answer took in all
- * @ours: @excess_us is not that of the other direction
- * @hosts: that answered in it
- * @floor_us: least excess of this window and of the one before, ~0 = none
+ * @delay: how much its answers are late
+ * @gap_us: how long the last one took in all
+ * @ours: @delay is not that of the other direction
+ * @hosts: that answered in the last epoch with answers
  * @empty: the first time that it is
- * @flat: is the excess a queue?
- * @noise: or does it vary by itself?
- * @window_us: when this window began
- * @queued: there was a queue in it, of which something may be left
  * @epoch_us: when this epoch began ...
  * @epoch_bytes: ... and what was sent by then
  * @answered_us: when there was an answer last
@@ -252,8 +165,7 @@ struct zrtt_line_empty {
  * @pointed: @point is one
  * @point_queued: there was a queue then
  * @paused: since the latest answer nothing passed for ZRTT_LINE_STILL_US
- * @marks: what was sent when
- * @head: index of the newest of them
+ * @sent: what was sent when
  * @long_epochs: for which there has been a long queue
  * @deep: the line had a queue of which a loss is no news
  * @deep_us: when it had it last
@@ -267,15 +179,10 @@ struct zrtt_line {
 	u64 least;
 	u64 passed;
 	u32 state;
-	u32 excess_us;
-	u32 latest_us;
+	struct zrtt_delay delay;
 	u32 gap_us;
 	u32 hosts;
-	u32 floor_us[2];
 	struct zrtt_line_empty empty;
-	struct zrtt_line_flat flat;
-	struct zrtt_line_noise noise;
-	u32 window_us;
 	u32 epoch_us;
 	u32 epoch_bytes;
 	u32 answered_us;
@@ -283,14 +190,12 @@ struct zrtt_line {
 	u8 step;
 	u8 steps;
 	bool ours;
-	bool queued;
 	bool pointed;
 	bool point_queued;
 	bool paused;
-	struct zrtt_line_mark latest;
-	struct zrtt_line_mark point;
-	struct zrtt_line_mark marks[ZRTT_LINE_MARKS];
-	u32 head;
+	struct zrtt_sent_mark latest;
+	struct zrtt_sent_mark point;
+	struct zrtt_sent sent;
 	u8 long_epochs;
 	bool deep;
 	u32 deep_us;
@@ -308,73 +213,22 @@ struct zrtt_line {
 static inline void zrtt_line_begin(struct zrtt_line *line, const struct zrtt_line_params *params,
 				   u32 bytes, u32 now_us)
 {
-	u32 i;
-
 	*line = (struct zrtt_line) {
 		.state = ZRTT_LINE_START,
 		.rate = params->max,
-		.floor_us = { ~0U, ~0U },
 		.empty = { .pending = true },
-		.window_us = now_us,
 		.epoch_us = now_us,
 		.epoch_bytes = bytes,
 		.answered_us = now_us,
 		.step = ZRTT_LINE_GROW_MIN,
 	};
-	for (i = 0; i < ZRTT_LINE_MARKS; i++)
-		line->marks[i] = (struct zrtt_line_mark) { now_us, bytes };
+	zrtt_delay_begin(&line->delay, now_us);
+	zrtt_sent_begin(&line->sent, bytes, now_us);
 }
 
-/* So many bytes were sent until now. The newest mark is replaced while it is near the one before. */
-static inline void zrtt_line_mark(struct zrtt_line *line, u32 bytes, u32 now_us)
+static inline u64 zrtt_line_least(u64 a, u64 b)
 {
-	u32 before = (line->head + ZRTT_LINE_MARKS - 1) % ZRTT_LINE_MARKS;
-
-	if (line->marks[line->head].us - line->marks[before].us >= ZRTT_LINE_MARK_US)
-		line->head = (line->head + 1) % ZRTT_LINE_MARKS;
-	line->marks[line->head] = (struct zrtt_line_mark) { now_us, bytes };
-}
-
-/* What was sent until @us, between the marks around it; the oldest if it is older. */
-static inline u32 zrtt_line_bytes_at(const struct zrtt_line *line, u32 us)
-{
-	const struct zrtt_line_mark *later = &line->marks[line->head];
-	u32 i, age_us = later->us - us;
-
-	if ((s32)age_us <= 0)
-		return later->bytes;
-	for (i = 1; i < ZRTT_LINE_MARKS; i++) {
-		const struct zrtt_line_mark *mark =
-			&line->marks[(line->head - i) % ZRTT_LINE_MARKS];
-		u32 span_us = later->us - mark->us;
-
-		if (age_us <= span_us)
-			return later->bytes - (u32)div_u64((u64)(later->bytes - mark->bytes) *
-							   age_us, span_us);
-		age_us -= span_us;
-		later = mark;
-	}
-	return later->bytes;
-}
-
-/* The excess of an empty line. */
-static inline u32 zrtt_line_floor(const struct zrtt_line *line)
-{
-	return line->floor_us[0] < line->floor_us[1] ? line->floor_us[0] : line->floor_us[1];
-}
-
-/* What the excess is above that. */
-static inline u32 zrtt_line_excess(struct zrtt_line *line, u32 excess_us, u32 now_us)
-{
-	if (now_us - line->window_us > ZRTT_LINE_WINDOW_US) {
-		line->floor_us[1] = line->floor_us[0];
-		line->floor_us[0] = ~0U;
-		line->window_us = now_us;
-		line->queued = false;
-	}
-	if (excess_us < line->floor_us[0])
-		line->floor_us[0] = excess_us;
-	return excess_us - zrtt_line_floor(line);
+	return a < b ? a : b;
 }
 
 /* Set the rate, within what is allowed. Return: whether it changed. */
@@ -407,36 +261,20 @@ static inline void zrtt_line_allow(struct zrtt_line *line, const struct zrtt_lin
 	zrtt_line_set(line, params, line->measured || line->rate != max ? line->rate : params->max);
 }
 
-static inline u64 zrtt_line_least(u64 a, u64 b)
-{
-	return a < b ? a : b;
-}
-
-/* An excess above this many microseconds is a queue, but for noise, where the line has @rate. */
-static inline u32 zrtt_line_queue_at(u64 rate)
-{
-	return ZRTT_LINE_QUEUE_US + (u32)div64_u64(ZRTT_LINE_QUEUE_BYTE_US, rate);
-}
-
-static inline u32 zrtt_line_queue_us(const struct zrtt_line *line)
-{
-	return line->noise.us + zrtt_line_queue_at(line->rate);
-}
-
 /* From one point to the next, at least: few packets say little, and the longer the queue, the
  * less its answers agree.
  */
 static inline u32 zrtt_line_span_us(const struct zrtt_line *line)
 {
-	return ZRTT_LINE_EPOCH_US / 2 + 3 * zrtt_line_queue_us(line) +
-	       (u32)zrtt_line_least(line->excess_us / 2, 4 * ZRTT_LINE_EPOCH_US);
+	return ZRTT_LINE_EPOCH_US / 2 + 3 * zrtt_delay_queue_us(&line->delay, line->rate) +
+	       (u32)zrtt_line_least(line->delay.us / 2, 4 * ZRTT_LINE_EPOCH_US);
 }
 
 /* Measure the line: what passed since the last point, by the time it took. The line was busy
  * for that if there was a queue then, too, or if that of now is worth half the time. If there
  * is none now, it can do that at least.
  */
-static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_mark through,
+static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_sent_mark through,
 				     bool queue)
 {
 	u32 span_us = through.us - line->point.us;
@@ -453,10 +291,10 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 			line->measured = rate;
 		return;
 	}
-	if (!line->point_queued && line->latest_us < span_us / 2)
+	if (!line->point_queued && line->delay.latest_us < span_us / 2)
 		return;
 	/* of a line that is hardly used an answer may be late, and nothing waits on it */
-	if (rate * line->excess_us < ZRTT_LINE_QUEUE_BYTE_US)
+	if (rate * line->delay.us < ZRTT_DELAY_QUEUE_BYTE_US)
 		return;
 	/* so long a time is a mean of its own, of which even a small part of the old rate may be most */
 	line->measured = line->state == ZRTT_LINE_QUEUE && line->measured &&
@@ -466,7 +304,7 @@ static inline void zrtt_line_measure(struct zrtt_line *line, struct zrtt_line_ma
 }
 
 /* Remember the point if it is an epoch's half from the last one, or more. */
-static inline void zrtt_line_point(struct zrtt_line *line, struct zrtt_line_mark through,
+static inline void zrtt_line_point(struct zrtt_line *line, struct zrtt_sent_mark through,
 				   bool queued)
 {
 	if (line->pointed && (s32)(through.us - line->point.us) < (s32)zrtt_line_span_us(line))
@@ -487,12 +325,12 @@ static inline u32 zrtt_line_waits(const struct zrtt_line *line,
 	u64 waits_us;
 
 	if ((s32)age_us < 0 || (s32)(u32)sent < 0)
-		return line->excess_us;
+		return line->delay.us;
 	if (params->kind == ZRTT_LINE_AHEAD)
 		sent = line->rate * age_us / 1000000;
 	waits_us = div64_u64(sent * 1000000, line->measured);
 	if (params->kind == ZRTT_LINE_AHEAD)
-		waits_us += line->excess_us;
+		waits_us += line->delay.us;
 	return (u32)zrtt_line_least(waits_us - zrtt_line_least(waits_us, age_us),
 				    ZRTT_LINE_BLIND_US);
 }
@@ -529,15 +367,8 @@ static inline bool zrtt_line_lower(struct zrtt_line *line, const struct zrtt_lin
 	if (!line->measured)
 		return false;
 	surplus_us = zrtt_line_waits(line, params, bytes, now_us);
-	surplus_us -= zrtt_line_least(surplus_us, zrtt_line_queue_us(line) / 2);
+	surplus_us -= zrtt_line_least(surplus_us, zrtt_delay_queue_us(&line->delay, line->rate) / 2);
 	return zrtt_line_drain(line, params, surplus_us);
-}
-
-/* Is a window about to end, of which a queue may be left? */
-static inline bool zrtt_line_rests(const struct zrtt_line *line, u32 now_us)
-{
-	return line->queued && line->measured &&
-	       now_us - line->window_us > ZRTT_LINE_WINDOW_US - ZRTT_LINE_REST_US;
 }
 
 /* Take away what may wait unseen, and as much again, but for noise. */
@@ -545,7 +376,7 @@ static inline bool zrtt_line_rest(struct zrtt_line *line, const struct zrtt_line
 {
 	line->state = ZRTT_LINE_QUEUE;
 	return zrtt_line_drain(line, params,
-			       line->noise.us + 2 * zrtt_line_queue_at(line->measured));
+			       line->delay.noise.us + 2 * zrtt_delay_queue_at(line->measured));
 }
 
 /* There is a @queue that is seen, or none. Return: whether the line was never empty, and is being
@@ -563,7 +394,7 @@ static inline bool zrtt_line_empties(struct zrtt_line *line, bool queue, u32 now
 		empty->least_at_us = now_us;
 	}
 	empty->begun = now_us - empty->least_at_us <= ZRTT_LINE_EMPTY_US + line->gap_us &&
-		       now_us - empty->since_us < ZRTT_LINE_WINDOW_US;
+		       now_us - empty->since_us < ZRTT_DELAY_WINDOW_US;
 	return empty->begun;
 }
 
@@ -587,88 +418,10 @@ static inline bool zrtt_line_half(struct zrtt_line *line, const struct zrtt_line
 	return zrtt_line_set(line, params, line->measured / 2);
 }
 
-/* The rate and what was measured, if anything, are less than @from, by 2^-ZRTT_LINE_FLAT_SHIFT. */
-static inline bool zrtt_line_fell(const struct zrtt_line *line, u64 from)
-{
-	u64 most = from - (from >> ZRTT_LINE_FLAT_SHIFT);
-
-	return line->measured && line->measured < most && line->rate < most;
-}
-
-/* An excess that was between these hardly changed. */
-static inline bool zrtt_line_alike(u32 least_us, u32 most_us)
-{
-	return most_us - least_us <= (most_us >> ZRTT_LINE_FLAT_SHIFT) + ZRTT_LINE_FLAT_NOISE_US;
-}
-
-/* So long the mean excess was @mean_us: is that what it was, and noise? */
-static inline void zrtt_line_compare(struct zrtt_line *line, u32 mean_us)
-{
-	struct zrtt_line_noise *noise = &line->noise;
-	bool alike = mean_us < noise->mean_us ? zrtt_line_alike(mean_us, noise->mean_us) :
-						zrtt_line_alike(noise->mean_us, mean_us);
-
-	if (noise->us > noise->most_us)
-		noise->us -= (noise->us - noise->most_us) >> ZRTT_LINE_NOISE_SHIFT;
-	if (!alike || line->measured > noise->from) {
-		noise->mean_us = mean_us;
-		noise->from = line->measured;
-	} else if (zrtt_line_fell(line, noise->from) && noise->most_us <= 2 * mean_us &&
-		   noise->most_us < ZRTT_LINE_NOISE_MAX_US) {
-		if (noise->us < noise->most_us)
-			noise->us = noise->most_us;
-		noise->from = line->measured;
-	}
-}
-
-/* An epoch with answers has ended. */
-static inline void zrtt_line_vary(struct zrtt_line *line, u32 now_us)
-{
-	struct zrtt_line_noise *noise = &line->noise;
-
-	noise->epochs++;
-	noise->sum_us += line->excess_us;
-	if (line->excess_us > noise->most_us)
-		noise->most_us = line->excess_us;
-	if (now_us - noise->since_us < ZRTT_LINE_NOISE_US || noise->epochs < ZRTT_LINE_NOISE_EPOCHS)
-		return;
-	zrtt_line_compare(line, (u32)div_u64(noise->sum_us, noise->epochs));
-	noise->since_us = now_us;
-	noise->epochs = 0;
-	noise->sum_us = 0;
-	noise->most_us = 0;
-}
-
-/* Has the path become longer, while that seems to be a queue? @bytes were sent so far, and @lost of
- * these, low bits.
- */
-static inline bool zrtt_line_farther(struct zrtt_line *line, bool queue, u32 bytes, u32 lost,
-				     u32 now_us)
-{
-	struct zrtt_line_flat *flat = &line->flat;
-	bool full = lost - flat->lost > (bytes - flat->bytes) >> ZRTT_LINE_FLAT_LOST;
-	u32 us = line->excess_us;
-
-	if (us < flat->least_us)
-		flat->least_us = us;
-	if (us > flat->most_us)
-		flat->most_us = us;
-	if (!queue || full || !flat->from || line->measured > flat->from ||
-	    !zrtt_line_alike(flat->least_us, flat->most_us))
-		*flat = (struct zrtt_line_flat) {
-			queue ? line->measured : 0, now_us, us, us, bytes, lost,
-		};
-	return now_us - flat->since_us > ZRTT_LINE_FLAT_US && zrtt_line_fell(line, flat->from);
-}
-
 /* It has: the excess is that of an empty line, and the rate as it was. */
 static inline bool zrtt_line_move(struct zrtt_line *line, const struct zrtt_line_params *params)
 {
-	line->floor_us[0] = line->floor_us[1] = zrtt_line_floor(line) + line->flat.least_us;
-	line->excess_us = 0;
-	line->latest_us = 0;
-	line->measured = line->flat.from;
-	line->flat.from = 0;
+	line->measured = zrtt_delay_move(&line->delay);
 	line->pointed = false;
 	line->state = ZRTT_LINE_HOLD;
 	return zrtt_line_set(line, params, line->measured);
@@ -752,26 +505,24 @@ static inline bool zrtt_line_wait(struct zrtt_line *line, const struct zrtt_line
 /* What the answers of an epoch say of the line. Return: when its probe was through, and what
  * was sent before it.
  */
-static inline struct zrtt_line_mark zrtt_line_read(struct zrtt_line *line,
+static inline struct zrtt_sent_mark zrtt_line_read(struct zrtt_line *line,
 						   const struct zrtt_line_params *params,
 						   struct zrtt_line_answers *answers, u32 bytes,
 						   u32 now_us)
 {
 	struct zrtt_line_answer answer = zrtt_line_agree(answers, &line->hosts);
-	u32 excess_us = zrtt_line_excess(line, answer.excess_us, now_us);
+	u32 excess_us = zrtt_delay_read(&line->delay, answer.excess_us, now_us);
 
-	line->excess_us = excess_us < line->latest_us ? excess_us : line->latest_us;
-	line->latest_us = excess_us;
 	line->gap_us = answer.gap_us;
 	line->ours = answer.other_q8 <= 2 * line->used_q8;
 	line->answered_us = now_us;
 	line->paused = false;
 	answers->count = 0;
 	if (params->kind == ZRTT_LINE_AHEAD)
-		return (struct zrtt_line_mark) { now_us, bytes };
-	return (struct zrtt_line_mark) {
+		return (struct zrtt_sent_mark) { now_us, bytes };
+	return (struct zrtt_sent_mark) {
 		answer.left_us + excess_us,
-		zrtt_line_bytes_at(line, answer.left_us),
+		zrtt_sent_until(&line->sent, answer.left_us),
 	};
 }
 
@@ -795,7 +546,7 @@ static inline void zrtt_line_deep(struct zrtt_line *line, bool queue, bool full,
 
 	if (!queue)
 		line->long_epochs = 0;
-	else if (full && line->excess_us > ZRTT_LINE_LONG * zrtt_line_queue_us(line))
+	else if (full && line->delay.us > ZRTT_LINE_LONG * zrtt_delay_queue_us(&line->delay, line->rate))
 		line->long_epochs = (u8)zrtt_line_least(epochs, ZRTT_LINE_LONG_EPOCHS);
 	if (line->long_epochs < ZRTT_LINE_LONG_EPOCHS)
 		return;
@@ -808,7 +559,7 @@ static inline bool zrtt_line_stands(const struct zrtt_line *line, u32 now_us)
 {
 	u32 silent_us = now_us - line->answered_us;
 
-	return silent_us > ZRTT_LINE_STILL_US && silent_us < ZRTT_LINE_WINDOW_US;
+	return silent_us > ZRTT_LINE_STILL_US && silent_us < ZRTT_DELAY_WINDOW_US;
 }
 
 /* Does nobody say what waits on the line? Where somebody did, it may stand still, or drop what is
@@ -817,7 +568,7 @@ static inline bool zrtt_line_stands(const struct zrtt_line *line, u32 now_us)
 static inline bool zrtt_line_blind(const struct zrtt_line *line, u32 now_us)
 {
 	return now_us - line->answered_us >
-	       (line->hosts || line->measured ? ZRTT_LINE_WINDOW_US : ZRTT_LINE_BLIND_US);
+	       (line->hosts || line->measured ? ZRTT_DELAY_WINDOW_US : ZRTT_LINE_BLIND_US);
 }
 
 /* Has what was lost nothing to do with the present rate? What waits on a line is sent again; but one
@@ -829,7 +580,7 @@ static inline bool zrtt_line_excuses(const struct zrtt_line *line,
 				     const struct zrtt_line_params *params,
 				     const struct zrtt_loss *loss, bool blind, u32 now_us)
 {
-	if (!blind && (line->latest_us > ZRTT_LOSS_WAIT_US || line->empty.begun))
+	if (!blind && (line->delay.latest_us > ZRTT_LOSS_WAIT_US || line->empty.begun))
 		return true;
 	if (zrtt_line_stands(line, now_us) && line->measured && !zrtt_loss_holds(loss))
 		return true;
@@ -844,7 +595,7 @@ static inline bool zrtt_line_lose(struct zrtt_line *line, const struct zrtt_line
 	bool blind = zrtt_line_blind(line, now_us);
 	u64 to;
 
-	if (now_us - line->deep_us > 2 * ZRTT_LINE_WINDOW_US)
+	if (now_us - line->deep_us > 2 * ZRTT_DELAY_WINDOW_US)
 		line->deep = false;
 	if (line->deep || (line->rate == params->min && !blind)) {
 		zrtt_loss_forget(loss, bytes, now_us);
@@ -885,11 +636,11 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 {
 	u32 span_us = now_us - line->epoch_us;
 	u64 sent = bytes - line->epoch_bytes;
-	struct zrtt_line_mark through;
+	struct zrtt_sent_mark through;
 	bool queue, ours, full, lost;
 	u64 base;
 
-	zrtt_line_mark(line, bytes, now_us);
+	zrtt_sent_add(&line->sent, bytes, now_us);
 	if (span_us < ZRTT_LINE_EPOCH_US ||
 	    (span_us < ZRTT_LINE_EPOCH_MAX_US && answers->count < ZRTT_LINE_ANSWERS))
 		return false;
@@ -902,7 +653,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	/* what passes while it stands is no measure of what it carries, and times wrap */
 	line->paused |= span_us > ZRTT_LINE_STILL_US;
 	if (now_us - line->answered_us >
-	    (line->paused ? ZRTT_LINE_STILL_US + line->gap_us : ZRTT_LINE_WINDOW_US))
+	    (line->paused ? ZRTT_LINE_STILL_US + line->gap_us : ZRTT_DELAY_WINDOW_US))
 		line->pointed = false;
 	if (span_us > ZRTT_LOSS_PAUSE_US)
 		zrtt_loss_pause(loss, span_us, bytes, now_us);
@@ -913,7 +664,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	through = zrtt_line_read(line, params, answers, bytes, now_us);
 	line->latest = through;
 	/* that of a line behind this queue goes, once less is sent for what was lost */
-	queue = line->excess_us > zrtt_line_queue_us(line) &&
+	queue = line->delay.us > zrtt_delay_queue_us(&line->delay, line->rate) &&
 		(!loss->settling || params->kind == ZRTT_LINE_AHEAD);
 	ours = queue && line->ours;
 	zrtt_line_measure(line, through, queue);
@@ -929,10 +680,11 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 	line->least += (line->lately - line->least) >> ZRTT_LINE_LATELY_SHIFT;
 	if (lost)
 		return true;
-	line->queued |= ours;
+	line->delay.queued |= ours;
 	zrtt_line_deep(line, ours, full, span_us, now_us);
-	zrtt_line_vary(line, now_us);
-	if (zrtt_line_farther(line, queue, bytes, (u32)loss->bytes, now_us))
+	zrtt_delay_vary(&line->delay, line->measured, line->rate, now_us);
+	if (zrtt_delay_farther(&line->delay, queue, line->measured, line->rate, bytes,
+			       (u32)loss->bytes, now_us))
 		return zrtt_line_move(line, params);
 	if (ours && line->measured)
 		zrtt_line_begin_empty(line, now_us);
@@ -940,7 +692,7 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 		return zrtt_line_half(line, params);
 	if (ours)
 		return zrtt_line_lower(line, params, bytes, now_us);
-	if (zrtt_line_rests(line, now_us) && !zrtt_loss_holds(loss))
+	if (line->measured && zrtt_delay_ends(&line->delay, now_us) && !zrtt_loss_holds(loss))
 		return zrtt_line_rest(line, params);
 	/* a line that loses says itself which rate is too much */
 	base = zrtt_loss_holds(loss) ? zrtt_line_under(line, loss) :

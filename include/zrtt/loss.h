@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * `bandwidth auto`: the rate of a line that drops without a queue, as a policer does, from
- * TCP data that is sent again.
- *
- * Data that passes here a second time was lost on the way to its receiver, if it came after it
- * had passed: a sender may take what waits here for lost. What this queue drops, or somebody
- * before it, leaves a hole in the sequence numbers that pass, and comes once to fill it. So no
- * drop need be remembered, and no acknowledgment looked at. Where the line is before this
- * queue, what fills a hole was lost there.
+ * TCP data that is sent again (zrtt/resent.h).
  *
  * A path may lose whatever the rate is, and a host may send twice what nobody needs. Two things
  * tell: it is one host's, of those beyond the line or on this side, or the part that is lost stays
@@ -18,28 +12,9 @@
 
 #include <linux/types.h>
 #include <linux/math64.h>
+#include "resent.h"
 
-#define ZRTT_LOSS_FLOWS		256	/* watched at a time, a sample if there are more */
 #define ZRTT_LOSS_HOSTS		16	/* of a side that can be told apart */
-#define ZRTT_LOSS_KEEP_US	2000000	/* who is silent for that long makes room */
-
-/* Who sends less than others that have the same place makes room after so long: of a lead, that many
- * bytes count. Else small packets of many connections would leave no place for what is sent.
- */
-#define ZRTT_LOSS_TENURE_US	4000000
-#define ZRTT_LOSS_LEAD_MAX	(1 << 18)
-
-/* What a flow sent before it was watched may pass again. After so long it is known how far it was. */
-#define ZRTT_LOSS_WHOLE_US	1000000
-
-/* A sequence number that is farther from the last, in bytes, begins anew. */
-#define ZRTT_LOSS_REACH		(1 << 22)
-
-/* Sequence numbers that are left out count as a hole once a sixteenth of its length has passed beyond
- * it. If the flow goes on where it was before that, there is none: one forged byte could make
- * megabytes seem to be lost.
- */
-#define ZRTT_LOSS_DOUBT_SHIFT	4
 
 /* A host counts that sent an eighth of what the largest of its side did, or more. */
 #define ZRTT_LOSS_PART		8
@@ -131,65 +106,11 @@
 #define ZRTT_LOSS_TRY_SHIFT	2
 #define ZRTT_LOSS_TRIES		2
 
-/**
- * enum zrtt_data - what a TCP packet carries
- * @ZRTT_DATA_NONE: no data
- * @ZRTT_DATA_UNKNOWN: data that may have passed before
- * @ZRTT_DATA_FIRST: data that did not
- * @ZRTT_DATA_AGAIN: data that did, so that the receiver waits for them
- */
-enum zrtt_data {
-	ZRTT_DATA_NONE,
-	ZRTT_DATA_UNKNOWN,
-	ZRTT_DATA_FIRST,
-	ZRTT_DATA_AGAIN,
-};
-
 /* Of the line: hosts beyond it, and those on this side. */
 enum zrtt_loss_side {
 	ZRTT_LOSS_FAR,
 	ZRTT_LOSS_NEAR,
 	ZRTT_LOSS_SIDES,
-};
-
-/**
- * struct zrtt_loss_flow - one direction of a TCP connection
- * @tag: its hash, 0 = none
- * @first: sequence number of the first byte that was watched, or ZRTT_LOSS_REACH before @next
- * @news: of the first one whose loss tells of the present rate, likewise
- * @next: sequence number that follows the latest byte
- * @holes: bytes from @news to it that did not pass
- * @older: bytes before @news, likewise
- * @doubt: bytes that are to pass until the last of them are holes ...
- * @before: ... and @next as it was before these
- * @passed: @next as it was when the packet came that passes now, or some time before
- * @mark: @next as it was ...
- * @mark_us: ... at this time, which becomes @passed for what comes later
- * @seen_us: when a packet passed last
- * @since_us: when it was first watched
- * @known_us: since when its numbers follow each other
- * @lead: bytes that it sent more than others that have its place
- * @hosts: index of each of its hosts
- * @whole: it is watched from its SYN on
- */
-struct zrtt_loss_flow {
-	u32 tag;
-	u32 first;
-	u32 news;
-	u32 next;
-	u32 holes;
-	u32 older;
-	u32 doubt;
-	u32 before;
-	u32 passed;
-	u32 mark;
-	u32 mark_us;
-	u32 seen_us;
-	u32 since_us;
-	u32 known_us;
-	u32 lead;
-	u8 hosts[ZRTT_LOSS_SIDES];
-	bool whole;
 };
 
 /**
@@ -216,7 +137,7 @@ struct zrtt_loss_even {
 
 /**
  * struct zrtt_loss - what the line loses
- * @flows: who is watched
+ * @resent: who is watched
  * @hosts: what passed in this round, by the hosts of each side
  * @round_us: when the round began, as if there had been no pauses ...
  * @paused_us: ... which were so long, up to ZRTT_LOSS_PAUSES_US ...
@@ -242,7 +163,7 @@ struct zrtt_loss_even {
  * @bytes: lost on the line so far
  */
 struct zrtt_loss {
-	struct zrtt_loss_flow flows[ZRTT_LOSS_FLOWS];
+	struct zrtt_resent resent;
 	struct zrtt_loss_host hosts[ZRTT_LOSS_SIDES][ZRTT_LOSS_HOSTS];
 	u32 round_us;
 	u32 paused_us;
@@ -267,65 +188,9 @@ struct zrtt_loss {
 	u64 bytes;
 };
 
-/* Does @flow keep its place though another one sends @bytes? Who sent nothing yet does not. */
-static inline bool zrtt_loss_keeps(struct zrtt_loss_flow *flow, u32 bytes, u32 now_us)
-{
-	if (flow->whole && flow->next == flow->first && bytes)
-		return false;
-	if (flow->lead >= bytes)
-		flow->lead -= bytes;
-	else if (now_us - flow->since_us > ZRTT_LOSS_TENURE_US)
-		return false;
-	return true;
-}
-
-/**
- * zrtt_loss_flow() - the slot of a flow
- * @loss: what is watched
- * @tag: the flow's hash, never 0
- * @bytes: that it sends now, 0 if that is a SYN
- * @now_us: clock, wraps
- *
- * Return: its slot; one whose tag is 0 if it is new, or was silent for so long that its times may
- * have wrapped, zrtt_loss_begin() is due then; or NULL if another flow has the place.
- */
-static inline struct zrtt_loss_flow *zrtt_loss_flow(struct zrtt_loss *loss, u32 tag, u32 bytes,
-						    u32 now_us)
-{
-	struct zrtt_loss_flow *flow = &loss->flows[tag % ZRTT_LOSS_FLOWS];
-
-	if (!flow->tag || now_us - flow->seen_us > ZRTT_LOSS_KEEP_US) {
-		flow->tag = 0;
-	} else if (flow->tag == tag) {
-		flow->lead += bytes < ZRTT_LOSS_LEAD_MAX - flow->lead ?
-			      bytes : ZRTT_LOSS_LEAD_MAX - flow->lead;
-	} else if (zrtt_loss_keeps(flow, bytes, now_us)) {
-		return NULL;
-	} else {
-		flow->tag = 0;
-	}
-	return flow;
-}
-
-/* Nothing is known of what passed before @seq. */
-static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 now_us)
-{
-	flow->first = seq;
-	flow->news = seq;
-	flow->next = seq;
-	flow->holes = 0;
-	flow->older = 0;
-	flow->doubt = 0;
-	flow->passed = seq;
-	flow->mark = seq;
-	flow->mark_us = now_us;
-	flow->known_us = now_us;
-	flow->whole = false;
-}
-
 /**
  * zrtt_loss_begin() - a flow is watched from now on
- * @flow: what zrtt_loss_flow() returned
+ * @flow: what zrtt_resent_flow() returned
  * @tag: the flow's hash
  * @far: hash of the host beyond the line
  * @near: of that on this side
@@ -333,77 +198,25 @@ static inline void zrtt_loss_restart(struct zrtt_loss_flow *flow, u32 seq, u32 n
  * @whole: which is its first one
  * @now_us: clock, wraps
  */
-static inline void zrtt_loss_begin(struct zrtt_loss_flow *flow, u32 tag, u32 far, u32 near,
+static inline void zrtt_loss_begin(struct zrtt_resent_flow *flow, u32 tag, u32 far, u32 near,
 				   u32 seq, bool whole, u32 now_us)
 {
-	*flow = (struct zrtt_loss_flow) {
-		.tag = tag,
-		.seen_us = now_us,
-		.since_us = now_us,
-		.hosts = { far % ZRTT_LOSS_HOSTS, near % ZRTT_LOSS_HOSTS },
-	};
-	zrtt_loss_restart(flow, seq, now_us);
-	flow->whole = whole;
+	zrtt_resent_begin(flow, tag, seq, whole, now_us);
+	flow->hosts[ZRTT_LOSS_FAR] = far % ZRTT_LOSS_HOSTS;
+	flow->hosts[ZRTT_LOSS_NEAR] = near % ZRTT_LOSS_HOSTS;
 }
 
-/* Does the loss of the byte @seq tell of the present rate? */
-static inline bool zrtt_loss_is_news(const struct zrtt_loss_flow *flow, u32 seq)
+/* Data of @flow passes: it counts for both of its hosts. */
+static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_resent_flow *flow,
+				   const struct zrtt_resent_data *passes)
 {
-	return (s32)(seq - flow->news) >= 0;
-}
-
-/* So much passed from @seq on, and so much of it was lost before. */
-static inline void zrtt_loss_count(struct zrtt_loss *loss, const struct zrtt_loss_flow *flow,
-				   u32 seq, u32 sent, u32 lost)
-{
-	bool news = zrtt_loss_is_news(flow, seq);
 	u32 side;
 
 	for (side = 0; side < ZRTT_LOSS_SIDES; side++) {
-		loss->hosts[side][flow->hosts[side]].sent += sent;
-		loss->hosts[side][flow->hosts[side]].lost += news ? lost : 0;
+		loss->hosts[side][flow->hosts[side]].sent += passes->bytes;
+		loss->hosts[side][flow->hosts[side]].lost += passes->news;
 	}
-	loss->bytes += lost;
-}
-
-/* A mark of @flow: not behind its latest byte, nor too far before it. */
-static inline u32 zrtt_loss_near(const struct zrtt_loss_flow *flow, u32 mark)
-{
-	if ((s32)(flow->next - mark) < 0)
-		return flow->next;
-	return flow->next - mark > ZRTT_LOSS_REACH ? flow->next - ZRTT_LOSS_REACH : mark;
-}
-
-/* @bytes pass beyond a hole of @gap, 0 = none. */
-static inline void zrtt_loss_open(struct zrtt_loss_flow *flow, u32 gap, u32 bytes)
-{
-	if (gap && !flow->doubt)
-		flow->before = flow->next;
-	flow->holes += gap;
-	if (flow->holes > ZRTT_LOSS_REACH)
-		flow->holes = ZRTT_LOSS_REACH;
-	flow->doubt += gap >> ZRTT_LOSS_DOUBT_SHIFT;
-	flow->doubt -= bytes < flow->doubt ? bytes : flow->doubt;
-}
-
-/* The flow goes on where it was before the last holes, of which that little passed beyond: there
- * are none.
- */
-static inline void zrtt_loss_return(struct zrtt_loss_flow *flow)
-{
-	u32 back = flow->next - flow->before;
-
-	flow->holes -= back < flow->holes ? back : flow->holes;
-	flow->doubt = 0;
-	flow->next = flow->before;
-	flow->mark = flow->before;
-	flow->passed = flow->before;
-}
-
-/* Did data of @flow that are new to us not pass before, either? */
-static inline bool zrtt_loss_knows(const struct zrtt_loss_flow *flow, u32 now_us)
-{
-	return flow->whole || now_us - flow->known_us > ZRTT_LOSS_WHOLE_US;
+	loss->bytes += passes->lost;
 }
 
 /**
@@ -418,49 +231,16 @@ static inline bool zrtt_loss_knows(const struct zrtt_loss_flow *flow, u32 now_us
  *
  * Return: what it is, never ZRTT_DATA_NONE.
  */
-static inline enum zrtt_data zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_loss_flow *flow,
+static inline enum zrtt_data zrtt_loss_pass(struct zrtt_loss *loss, struct zrtt_resent_flow *flow,
 					    u32 seq, u32 bytes, bool ahead, u32 came_us,
 					    u32 now_us)
 {
-	u32 again, fills, lost, *holes;
-	s32 gap;
+	struct zrtt_resent_data passes =
+		zrtt_resent_pass(flow, seq, bytes, ahead, came_us, now_us);
 
-	if (flow->doubt && seq == flow->before)
-		zrtt_loss_return(flow);
-	gap = (s32)(seq - flow->next);
-	flow->seen_us = now_us;
+	zrtt_loss_count(loss, flow, &passes);
 	loss->waited |= now_us - came_us > ZRTT_LOSS_WAIT_US;
-	if (gap > ZRTT_LOSS_REACH || gap < -ZRTT_LOSS_REACH || bytes > ZRTT_LOSS_REACH) {
-		zrtt_loss_restart(flow, seq + bytes, now_us);
-		return ZRTT_DATA_UNKNOWN;
-	}
-	if ((s32)(came_us - flow->mark_us) >= 0) {
-		flow->passed = flow->mark;
-		flow->mark = flow->next;
-		flow->mark_us = now_us;
-	}
-	flow->first = zrtt_loss_near(flow, flow->first);
-	flow->news = zrtt_loss_near(flow, flow->news);
-	if (gap >= 0) {
-		zrtt_loss_count(loss, flow, seq, bytes, 0);
-		zrtt_loss_open(flow, gap, bytes);
-		flow->next = seq + bytes;
-		return zrtt_loss_knows(flow, now_us) ? ZRTT_DATA_FIRST : ZRTT_DATA_UNKNOWN;
-	}
-	again = bytes < (u32)-gap ? bytes : (u32)-gap;
-	flow->next += bytes - again;
-	/* who is watched from its middle on may fill a hole that was there before */
-	if ((s32)(seq - flow->first) < 0) {
-		zrtt_loss_count(loss, flow, seq, bytes, 0);
-		return ZRTT_DATA_AGAIN;
-	}
-	holes = zrtt_loss_is_news(flow, seq) ? &flow->holes : &flow->older;
-	fills = again < *holes ? again : *holes;
-	*holes -= fills;
-	again -= fills;
-	lost = ahead ? fills : (s32)(seq - flow->passed) < 0 ? again : 0;
-	zrtt_loss_count(loss, flow, seq, bytes, lost);
-	return ZRTT_DATA_AGAIN;
+	return passes.data;
 }
 
 /* A part, 65536 is all. */
@@ -572,22 +352,6 @@ static inline void zrtt_loss_pause(struct zrtt_loss *loss, u32 pause_us, u32 byt
 	loss->round_us += pause_us;
 }
 
-/* What passed so far, sent again, is no news of the rate from now on. A sender that lost much of a burst
- * takes seconds to send it all.
- */
-static inline void zrtt_loss_turn(struct zrtt_loss *loss)
-{
-	struct zrtt_loss_flow *flow;
-
-	for (flow = loss->flows; flow < loss->flows + ZRTT_LOSS_FLOWS; flow++) {
-		flow->news = flow->next;
-		flow->older += flow->holes;
-		if (flow->older > ZRTT_LOSS_REACH)
-			flow->older = ZRTT_LOSS_REACH;
-		flow->holes = 0;
-	}
-}
-
 /**
  * zrtt_loss_forget() - what the line loses says nothing of its rate
  * @loss: set
@@ -614,10 +378,7 @@ static inline void zrtt_loss_forget(struct zrtt_loss *loss, u32 bytes, u32 now_u
  */
 static inline void zrtt_loss_init(struct zrtt_loss *loss, u32 bytes, u32 now_us)
 {
-	u32 i;
-
-	for (i = 0; i < ZRTT_LOSS_FLOWS; i++)
-		loss->flows[i].tag = 0;
+	zrtt_resent_init(&loss->resent);
 	loss->through = 0;
 	loss->own_q16 = 0;
 	loss->bytes = 0;
@@ -843,7 +604,7 @@ static inline bool zrtt_loss_comes(struct zrtt_loss_even *even, u64 came)
 /* What was lost so far does not count, nor what is lost in the next second. */
 static inline void zrtt_loss_settle(struct zrtt_loss *loss)
 {
-	zrtt_loss_turn(loss);
+	zrtt_resent_turn(&loss->resent);
 	loss->settling = true;
 }
 
@@ -854,7 +615,7 @@ static inline void zrtt_loss_settle(struct zrtt_loss *loss)
 static inline bool zrtt_loss_settled(struct zrtt_loss *loss, bool blind, u32 bytes, u32 now_us)
 {
 	if (loss->waited && !blind) {
-		zrtt_loss_turn(loss);
+		zrtt_resent_turn(&loss->resent);
 		if (now_us - loss->ceiling_us > ZRTT_LOSS_ROUND_MAX_US)
 			zrtt_loss_forget(loss, bytes, now_us);
 		else

@@ -47,7 +47,7 @@ static void check_line(const struct fuzzed *f)
 	expect(line->state > ZRTT_LINE_OFF && line->state <= ZRTT_LINE_LOSS, "no such state");
 	expect(line->step >= ZRTT_LINE_GROW_MAX && line->step <= ZRTT_LINE_GROW_MIN,
 	       "grows by more or less than it may");
-	expect(line->head < ZRTT_LINE_MARKS, "a mark beyond its ring");
+	expect(line->sent.head < ZRTT_SENT_MARKS, "a mark beyond its ring");
 	expect(line->least <= line->lately, "the least is not the least");
 	expect(f->loss.own_q16 <= ZRTT_LOSS_OWN_MAX_Q16, "a path that may lose as much as it likes");
 	expect(f->loss.vain < ZRTT_LOSS_VAIN, "goes on in vain");
@@ -59,9 +59,9 @@ static void check_line(const struct fuzzed *f)
 /* Data of a flow passes: mostly what is next, or near. */
 static void draw_data(struct draw *d, struct fuzzed *f)
 {
-	u32 i = draw_index(d, FLOWS), tag = 1 + i * ZRTT_LOSS_FLOWS / 2;
+	u32 i = draw_index(d, FLOWS), tag = 1 + i * ZRTT_RESENT_FLOWS / 2;
 	u32 bytes = draw_between(d, 1, 65535), came_us = f->now_us;
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&f->loss, tag, bytes, f->now_us);
+	struct zrtt_resent_flow *flow = zrtt_resent_flow(&f->loss.resent, tag, bytes, f->now_us);
 	u64 before = f->loss.bytes;
 	const struct zrtt_loss_host *at[ZRTT_LOSS_SIDES];
 	struct zrtt_loss_host was[ZRTT_LOSS_SIDES];
@@ -114,11 +114,11 @@ static void draw_data(struct draw *d, struct fuzzed *f)
 	expect(again || !lost, "lost what is not sent again");
 	expect(f->params.kind == ZRTT_LINE_AHEAD || !again ||
 	       lost + holes - flow->holes - flow->older <= bytes, "lost what never passed");
-	expect(flow->holes <= ZRTT_LOSS_REACH && flow->older <= ZRTT_LOSS_REACH,
+	expect(flow->holes <= ZRTT_RESENT_REACH && flow->older <= ZRTT_RESENT_REACH,
 	       "a hole without an end");
-	expect(flow->lead <= ZRTT_LOSS_LEAD_MAX, "leads by more than it may");
-	expect(flow->next - flow->first <= 3 * ZRTT_LOSS_REACH &&
-	       flow->next - flow->news <= 3 * ZRTT_LOSS_REACH, "watched before it was");
+	expect(flow->lead <= ZRTT_RESENT_LEAD_MAX, "leads by more than it may");
+	expect(flow->next - flow->first <= 3 * ZRTT_RESENT_REACH &&
+	       flow->next - flow->news <= 3 * ZRTT_RESENT_REACH, "watched before it was");
 	expect((s32)(flow->next - flow->mark) >= 0 && (s32)(flow->mark - flow->passed) >= 0,
 	       "passed before it was sent");
 }
@@ -169,13 +169,13 @@ static void draw_answers(struct draw *d, struct fuzzed *f)
 /* A mark is what was sent then, and between two there is no more nor less. */
 static void check_marks(const struct draw *d, const struct fuzzed *f)
 {
-	const struct zrtt_line *line = &f->line;
-	const struct zrtt_line_mark *before =
-		&line->marks[(line->head + ZRTT_LINE_MARKS - 1) % ZRTT_LINE_MARKS];
+	const struct zrtt_sent *sent = &f->line.sent;
+	const struct zrtt_sent_mark *before =
+		&sent->marks[(sent->head + ZRTT_SENT_MARKS - 1) % ZRTT_SENT_MARKS];
 	u32 us = f->now_us - (u32)(d->left * 37777);
-	u32 bytes = zrtt_line_bytes_at(line, us);
+	u32 bytes = zrtt_sent_until(sent, us);
 
-	expect(zrtt_line_bytes_at(&f->line, f->now_us) == f->bytes, "forgets what was sent");
+	expect(zrtt_sent_until(sent, f->now_us) == f->bytes, "forgets what was sent");
 	expect((s32)(f->bytes - bytes) >= 0, "sent more before than now");
 	if (f->now_us - before->us < 1U << 30 && (s32)(before->us - us) > 0)
 		expect((s32)(before->bytes - bytes) >= 0, "sent sooner than it was");
@@ -254,7 +254,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	f.bytes = draw_between(&d, 0, ~0U);
 	zrtt_line_begin(&f.line, &f.params, f.bytes, f.now_us);
 	zrtt_loss_init(&f.loss, f.bytes, f.now_us);
-	f.line.head = draw_index(&d, ZRTT_LINE_MARKS);
+	f.line.sent.head = draw_index(&d, ZRTT_SENT_MARKS);
 	/* amid lowering it for loss */
 	f.loss.before = f.line.rate;
 	f.loss.ceiling_us = f.now_us;

@@ -182,7 +182,7 @@ static bool pass(struct world *w, u32 host)
 	struct sender *s = &w->senders[host];
 	bool again = s->first != s->last && is_due(s->due_us[s->first % LOST], w->now_us);
 	u32 seq = again ? s->lost[s->first++ % LOST] : s->next - (s->twice ? 4 * PACKET : 0);
-	struct zrtt_loss_flow *flow = zrtt_loss_flow(&w->loss, host + 1, PACKET, w->now_us);
+	struct zrtt_resent_flow *flow = zrtt_resent_flow(&w->loss.resent, host + 1, PACKET, w->now_us);
 	bool full = w->queue + PACKET > w->room;
 
 	s->next += again || s->twice ? 0 : PACKET;
@@ -758,7 +758,7 @@ static void test_long_queue_of_few_answers_is_seen(void **state)
 	struct zrtt_line *line = &w->line;
 
 	(void)state;
-	line->excess_us = 100000;
+	line->delay.us = 100000;
 	zrtt_line_deep(line, true, true, 100000, START_US);
 	assert_false(line->deep);
 	zrtt_line_deep(line, true, true, 100000, START_US);
@@ -773,7 +773,7 @@ static void test_long_queue_of_few_answers_is_seen(void **state)
 /* Data of one flow that passes, and what is known of it. */
 struct watched {
 	struct zrtt_loss loss;
-	struct zrtt_loss_flow *flow;
+	struct zrtt_resent_flow *flow;
 	u32 now_us;
 };
 
@@ -781,10 +781,10 @@ static void begin_watched(struct watched *w, u32 seq)
 {
 	w->now_us = START_US;
 	zrtt_loss_init(&w->loss, 0, w->now_us);
-	w->flow = zrtt_loss_flow(&w->loss, 7, 1000, w->now_us);
+	w->flow = zrtt_resent_flow(&w->loss.resent, 7, 1000, w->now_us);
 	assert_int_equal(w->flow->tag, 0);
 	zrtt_loss_begin(w->flow, 7, 3, 5, seq, false, w->now_us);
-	assert_ptr_equal(zrtt_loss_flow(&w->loss, 7, 1000, w->now_us), w->flow);
+	assert_ptr_equal(zrtt_resent_flow(&w->loss.resent, 7, 1000, w->now_us), w->flow);
 }
 
 /* It came @wait_us ago. */
@@ -884,7 +884,7 @@ static void test_what_passed_at_another_rate_is_no_news(void **state)
 		watch(&w, i * 1000, 1000, false, 0);
 	watch(&w, 1000, 1000, false, 0);
 	assert_int_equal(host->lost, 1000);
-	zrtt_loss_turn(&w.loss);
+	zrtt_resent_turn(&w.loss.resent);
 	watch(&w, 4000, 1000, false, 0);
 	watch(&w, 2000, 1000, false, 0);
 	watch(&w, 3000, 1000, false, 0);
@@ -894,7 +894,7 @@ static void test_what_passed_at_another_rate_is_no_news(void **state)
 	assert_int_equal(w.loss.bytes, 4000);
 	/* nothing was left out after all */
 	watch(&w, 100000, 1000, false, 0);
-	zrtt_loss_turn(&w.loss);
+	zrtt_resent_turn(&w.loss.resent);
 	watch(&w, 5000, 1000, false, 0);
 	watch(&w, 6000, 1000, false, 0);
 	watch(&w, 5000, 1000, false, 0);
@@ -916,7 +916,7 @@ static void test_holes_are_of_their_rate(void **state)
 	host = &w.loss.hosts[ZRTT_LOSS_FAR][3];
 	watch(&w, 0, 1000, false, 0);
 	watch(&w, 2000, 1000, false, 0);
-	zrtt_loss_turn(&w.loss);
+	zrtt_resent_turn(&w.loss.resent);
 	watch(&w, 3000, 1000, false, 0);
 	watch(&w, 5000, 1000, false, 0);
 	/* the second of these was lost on the line, at the rate before */
@@ -963,17 +963,17 @@ static void test_what_is_far_away_was_not_lost(void **state)
 	assert_int_equal(w.loss.bytes, 0);
 	assert_int_equal(w.flow->holes, 0);
 	/* who is watched is not evicted at once */
-	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us));
-	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000,
-					w.now_us + ZRTT_LOSS_KEEP_US + 1), w.flow);
+	assert_null(zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, 1000, w.now_us));
+	assert_ptr_equal(zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, 1000,
+					w.now_us + ZRTT_RESENT_KEEP_US + 1), w.flow);
 }
 
 /* In either direction, or by a packet of that length: what passed before it is not known any more. */
 static void test_far_numbers_begin_anew(void **state)
 {
 	static const struct { u32 seq, bytes; } far[] = {
-		{ 2000 + ZRTT_LOSS_REACH + 101001, 1000 }, { 101000 - ZRTT_LOSS_REACH - 1, 1000 },
-		{ 103000, ZRTT_LOSS_REACH + 1 },
+		{ 2000 + ZRTT_RESENT_REACH + 101001, 1000 }, { 101000 - ZRTT_RESENT_REACH - 1, 1000 },
+		{ 103000, ZRTT_RESENT_REACH + 1 },
 	};
 	struct watched w;
 	u32 i;
@@ -1006,7 +1006,7 @@ static void test_data_pass_for_the_first_time(void **state)
 	(void)state;
 	begin_watched(&w, 1000);
 	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_UNKNOWN);
-	assert_int_equal(carries(&w, 2000, ZRTT_LOSS_WHOLE_US), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, 2000, ZRTT_RESENT_WHOLE_US), ZRTT_DATA_UNKNOWN);
 	assert_int_equal(carries(&w, 3000, 1), ZRTT_DATA_FIRST);
 	assert_int_equal(carries(&w, 2000, 1), ZRTT_DATA_AGAIN);
 	assert_int_equal(carries(&w, 5000, 1), ZRTT_DATA_FIRST);
@@ -1025,26 +1025,26 @@ static void test_data_behind_a_syn_are_known(void **state)
 	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_FIRST);
 	assert_int_equal(carries(&w, 1000, 0), ZRTT_DATA_AGAIN);
 	assert_int_equal(carries(&w, 1U << 31, 1), ZRTT_DATA_UNKNOWN);
-	assert_int_equal(carries(&w, (1U << 31) + 1000, ZRTT_LOSS_WHOLE_US), ZRTT_DATA_UNKNOWN);
+	assert_int_equal(carries(&w, (1U << 31) + 1000, ZRTT_RESENT_WHOLE_US), ZRTT_DATA_UNKNOWN);
 	assert_int_equal(carries(&w, (1U << 31) + 2000, 1), ZRTT_DATA_FIRST);
 }
 
 /* A flood of SYNs leaves the places to those who send. */
 static void test_syn_keeps_no_place(void **state)
 {
-	const u32 other = 7 + ZRTT_LOSS_FLOWS;
+	const u32 other = 7 + ZRTT_RESENT_FLOWS;
 	struct watched w;
 
 	(void)state;
 	begin_watched(&w, 1000);
 	zrtt_loss_begin(w.flow, 7, 3, 5, 1000, true, w.now_us);
-	assert_null(zrtt_loss_flow(&w.loss, other, 0, w.now_us));
+	assert_null(zrtt_resent_flow(&w.loss.resent, other, 0, w.now_us));
 	assert_int_equal(w.flow->tag, 7);
-	assert_ptr_equal(zrtt_loss_flow(&w.loss, other, 1000, w.now_us), w.flow);
+	assert_ptr_equal(zrtt_resent_flow(&w.loss.resent, other, 1000, w.now_us), w.flow);
 	assert_int_equal(w.flow->tag, 0);
 	zrtt_loss_begin(w.flow, 7, 3, 5, 1000, true, w.now_us);
 	carries(&w, 1000, 0);
-	assert_null(zrtt_loss_flow(&w.loss, other, 1000, w.now_us));
+	assert_null(zrtt_resent_flow(&w.loss.resent, other, 1000, w.now_us));
 }
 
 /* Who passes is there, and makes no room. */
@@ -1057,8 +1057,8 @@ static void test_who_passes_is_watched(void **state)
 	begin_watched(&w, 1000);
 	for (i = 0; i < 300; i++)
 		watch(&w, 1000 + i * 1000, 1000, false, 0);
-	assert_true(w.now_us - START_US > ZRTT_LOSS_KEEP_US);
-	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us));
+	assert_true(w.now_us - START_US > ZRTT_RESENT_KEEP_US);
+	assert_null(zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, 1000, w.now_us));
 }
 
 /* A byte that somebody forged 1 MB ahead is no hole: the flow goes on where it was. What goes on beyond
@@ -1108,8 +1108,8 @@ static void test_holes_of_which_nothing_passed_are_none(void **state)
 	/* and what is watched is from there on, if it began behind it by now */
 	begin_watched(&w, 1000);
 	watch(&w, 1000, 1000, false, 0);
-	watch(&w, 2000 + ZRTT_LOSS_REACH, 1000, false, 0);
-	watch(&w, 3000 + ZRTT_LOSS_REACH, 1000, false, 0);
+	watch(&w, 2000 + ZRTT_RESENT_REACH, 1000, false, 0);
+	watch(&w, 3000 + ZRTT_RESENT_REACH, 1000, false, 0);
 	assert_int_equal(w.flow->first, 3000);
 	assert_false(watch(&w, 2000, 1000, false, 0));
 	assert_int_equal(w.flow->first, 2000);
@@ -1124,12 +1124,12 @@ static void test_lead_has_an_end(void **state)
 	(void)state;
 	begin_watched(&w, 1000);
 	for (i = 0; i < 100; i++)
-		zrtt_loss_flow(&w.loss, 7, 100000, w.now_us);
-	assert_int_equal(w.flow->lead, ZRTT_LOSS_LEAD_MAX);
-	w.now_us += ZRTT_LOSS_TENURE_US + 1;
+		zrtt_resent_flow(&w.loss.resent, 7, 100000, w.now_us);
+	assert_int_equal(w.flow->lead, ZRTT_RESENT_LEAD_MAX);
+	w.now_us += ZRTT_RESENT_TENURE_US + 1;
 	w.flow->seen_us = w.now_us;
-	assert_null(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, ZRTT_LOSS_LEAD_MAX, w.now_us));
-	assert_ptr_equal(zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1, w.now_us), w.flow);
+	assert_null(zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, ZRTT_RESENT_LEAD_MAX, w.now_us));
+	assert_ptr_equal(zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, 1, w.now_us), w.flow);
 	assert_int_equal(w.flow->tag, 0);
 }
 
@@ -1146,11 +1146,11 @@ static void test_who_sends_more_is_watched(void **state)
 		for (j = 0; j < 1000; j++) {
 			w.now_us += 10000;
 			w.flow->seen_us = w.now_us;
-			assert_ptr_equal(zrtt_loss_flow(&w.loss, 7, bytes[i], w.now_us), w.flow);
-			if (zrtt_loss_flow(&w.loss, 7 + ZRTT_LOSS_FLOWS, 1000, w.now_us))
+			assert_ptr_equal(zrtt_resent_flow(&w.loss.resent, 7, bytes[i], w.now_us), w.flow);
+			if (zrtt_resent_flow(&w.loss.resent, 7 + ZRTT_RESENT_FLOWS, 1000, w.now_us))
 				break;
 		}
-		assert_true(j >= ZRTT_LOSS_TENURE_US / 10000 - 1);
+		assert_true(j >= ZRTT_RESENT_TENURE_US / 10000 - 1);
 		assert_true(bytes[i] < 1000 ? j < 500 : j == 1000);
 	}
 }
@@ -1167,7 +1167,7 @@ static void test_loss_after_a_silence_is_seen(void **state)
 		begin_watched(&w, 1000);
 		assert_false(watch(&w, 1000, 1000, false, 0));
 		w.now_us += silences_s[i] * 1000000;
-		if (!zrtt_loss_flow(&w.loss, 7, 1000, w.now_us)->tag)
+		if (!zrtt_resent_flow(&w.loss.resent, 7, 1000, w.now_us)->tag)
 			zrtt_loss_begin(w.flow, 7, 3, 5, 2000, false, w.now_us);
 		assert_false(watch(&w, 2000, 1000, false, 0));
 		assert_false(watch(&w, 3000, 1000, false, 0));
@@ -1179,10 +1179,11 @@ static void test_loss_after_a_silence_is_seen(void **state)
 /* So much passes between two hosts. */
 static void pass_between(struct zrtt_loss *loss, u32 far, u32 near, u32 sent, u32 lost)
 {
-	struct zrtt_loss_flow flow;
+	struct zrtt_resent_data passes = { ZRTT_DATA_AGAIN, sent, lost, lost };
+	struct zrtt_resent_flow flow;
 
 	zrtt_loss_begin(&flow, 1, far, near, 0, false, 0);
-	zrtt_loss_count(loss, &flow, 0, sent, lost);
+	zrtt_loss_count(loss, &flow, &passes);
 }
 
 static void test_nothing_is_known_at_first(void **state)
@@ -1193,8 +1194,8 @@ static void test_nothing_is_known_at_first(void **state)
 	(void)state;
 	memset(&loss, 1, sizeof(loss));
 	zrtt_loss_init(&loss, 77, START_US);
-	for (i = 0; i < ZRTT_LOSS_FLOWS; i++)
-		assert_int_equal(loss.flows[i].tag, 0);
+	for (i = 0; i < ZRTT_RESENT_FLOWS; i++)
+		assert_int_equal(loss.resent.flows[i].tag, 0);
 	for (i = 0; i < ZRTT_LOSS_HOSTS; i++)
 		assert_int_equal(loss.hosts[0][i].sent | loss.hosts[1][i].sent |
 				 loss.hosts[0][i].lost | loss.hosts[1][i].lost, 0);
@@ -1586,7 +1587,7 @@ static void test_old_burst_lowers_the_rate_once(void **state)
 
 	(void)state;
 	for (emptied = 0; emptied < 2; emptied++) {
-		struct zrtt_loss_flow *flow;
+		struct zrtt_resent_flow *flow;
 		struct told told;
 
 		begin_known(&told, ZRTT_LINE_BEHIND, 4 * MBIT, 0);
@@ -1595,7 +1596,7 @@ static void test_old_burst_lowers_the_rate_once(void **state)
 			told.line.empty.begun = true;
 			told.line.empty.least_us = 10000;
 		}
-		flow = zrtt_loss_flow(&told.loss, 1, PACKET, 0);
+		flow = zrtt_resent_flow(&told.loss.resent, 1, PACKET, 0);
 		zrtt_loss_begin(flow, 1, 1, 1, 0, false, 0);
 		for (i = 0; i < 8 * S / TICK_US; i++)
 			zrtt_loss_pass(&told.loss, flow, i * PACKET, PACKET, false, 0, 0);
@@ -1649,7 +1650,7 @@ static void test_full_fifo_is_no_longer_path(void **state)
 			tell_for(&told, S / 5, 16 * MBIT, 32, 0);
 			tell_for(&told, S / 10, 16 * MBIT, 32, 100000);
 			tell_for(&told, 2 * S, 4 * MBIT, full ? 4 : 32, 100000);
-			assert_int_equal(zrtt_line_floor(&told.line) > 0, !full);
+			assert_int_equal(zrtt_delay_floor(&told.line.delay) > 0, !full);
 		}
 	}
 }
@@ -2119,14 +2120,14 @@ static void test_line_is_measured_by_answers_of_a_long_queue(void **state)
  */
 static void test_line_that_stood_still_has_its_rate(void **state)
 {
-	struct zrtt_loss_flow *flow;
+	struct zrtt_resent_flow *flow;
 	struct told told;
 	u32 i, wait_us;
 
 	(void)state;
 	begin_told(&told);
 	told.params.min = MBIT / 16;
-	flow = zrtt_loss_flow(&told.loss, 1, ZRTT_LOSS_PACKET, 0);
+	flow = zrtt_resent_flow(&told.loss.resent, 1, ZRTT_LOSS_PACKET, 0);
 	zrtt_loss_begin(flow, 1, 1, 1, 0, false, 0);
 	for (i = 0; i < 20 * S / TICK_US; i++) {
 		u32 at_us = i * TICK_US;
@@ -2161,15 +2162,15 @@ static void test_queue_is_that_of_now(void **state)
 	(void)state;
 	zrtt_line_begin(&line, &params, 0, START_US);
 	line.measured = 8 * MBIT;	/* a byte in a microsecond */
-	line.excess_us = 77;
-	line.latest = (struct zrtt_line_mark) { START_US, ~0U - 999 };
+	line.delay.us = 77;
+	line.latest = (struct zrtt_sent_mark) { START_US, ~0U - 999 };
 	assert_int_equal(zrtt_line_waits(&line, &params, 49000, START_US + 30000), 20000);
 	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US + 30000), 0);
 	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US - 1), 77);
 	/* before the queue it is what is let pass that counts */
 	params.kind = ZRTT_LINE_AHEAD;
 	line.rate = 4 * MBIT;
-	line.excess_us = 20000;
+	line.delay.us = 20000;
 	assert_int_equal(zrtt_line_waits(&line, &params, 9000, START_US + 30000), 5000);
 }
 
@@ -2262,66 +2263,63 @@ static void test_later_probes_count(void **state)
 
 static void test_bytes_are_known_for_some_time(void **state)
 {
-	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
-	struct zrtt_line line;
+	struct zrtt_sent sent;
 	u32 i;
 
 	(void)state;
-	zrtt_line_begin(&line, &params, ~0U - 5000, START_US);
-	for (i = 1; i < ZRTT_LINE_MARKS; i++)
-		zrtt_line_mark(&line, ~0U - 5000 + i * 1000, START_US + i * TICK_US);
-	for (i = 0; i < ZRTT_LINE_MARKS - 1; i++) {
+	zrtt_sent_begin(&sent, ~0U - 5000, START_US);
+	for (i = 1; i < ZRTT_SENT_MARKS; i++)
+		zrtt_sent_add(&sent, ~0U - 5000 + i * 1000, START_US + i * TICK_US);
+	for (i = 0; i < ZRTT_SENT_MARKS - 1; i++) {
 		u32 us = START_US + i * TICK_US;
 
-		assert_int_equal(zrtt_line_bytes_at(&line, us), ~0U - 5000 + i * 1000);
-		assert_int_equal(zrtt_line_bytes_at(&line, us + TICK_US / 2),
+		assert_int_equal(zrtt_sent_until(&sent, us), ~0U - 5000 + i * 1000);
+		assert_int_equal(zrtt_sent_until(&sent, us + TICK_US / 2),
 				 ~0U - 5000 + i * 1000 + 500);
 	}
 	/* not later than now, nor earlier than the first */
-	assert_int_equal(zrtt_line_bytes_at(&line, START_US + 9 * S), ~0U - 5000 + i * 1000);
-	assert_int_equal(zrtt_line_bytes_at(&line, START_US - S), ~0U - 5000);
+	assert_int_equal(zrtt_sent_until(&sent, START_US + 9 * S), ~0U - 5000 + i * 1000);
+	assert_int_equal(zrtt_sent_until(&sent, START_US - S), ~0U - 5000);
 }
 
 /* However often there is a tick, they are 8 ms apart: a second of them is there. */
 static void test_bytes_of_a_second_are_known(void **state)
 {
-	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
 	const u32 ticks = 3000;
-	struct zrtt_line line;
+	struct zrtt_sent sent;
 	u32 i;
 
 	(void)state;
-	zrtt_line_begin(&line, &params, 0, START_US);
+	zrtt_sent_begin(&sent, 0, START_US);
 	for (i = 1; i <= ticks; i++)
-		zrtt_line_mark(&line, i * 1000, START_US + i * 1000);
+		zrtt_sent_add(&sent, i * 1000, START_US + i * 1000);
 	for (i = 0; i <= 1000; i++)
-		assert_int_equal(zrtt_line_bytes_at(&line, START_US + (ticks - i) * 1000),
+		assert_int_equal(zrtt_sent_until(&sent, START_US + (ticks - i) * 1000),
 				 (ticks - i) * 1000);
 }
 
 /* An empty line has the least excess of this window and the one before. */
 static void test_least_of_two_windows_is_no_queue(void **state)
 {
-	struct zrtt_line_params params = { ZRTT_LINE_BEHIND, MBIT, 50 * MBIT };
-	struct zrtt_line line;
+	struct zrtt_delay delay;
 	u32 now_us = START_US;
 
 	(void)state;
-	zrtt_line_begin(&line, &params, 0, now_us);
-	assert_int_equal(zrtt_line_excess(&line, 5000, now_us), 0);
-	assert_int_equal(zrtt_line_excess(&line, 9000, now_us), 4000);
-	line.queued = true;
-	assert_int_equal(zrtt_line_excess(&line, 9000, now_us + ZRTT_LINE_WINDOW_US), 4000);
-	assert_true(line.queued);
-	now_us += ZRTT_LINE_WINDOW_US + 1;
-	assert_int_equal(zrtt_line_excess(&line, 8000, now_us), 3000);
-	assert_false(line.queued);
-	assert_int_equal(zrtt_line_excess(&line, 4000, now_us), 0);
-	assert_int_equal(zrtt_line_excess(&line, 8000, now_us), 4000);
-	now_us += ZRTT_LINE_WINDOW_US + 1;
-	assert_int_equal(zrtt_line_excess(&line, 7000, now_us), 3000);
-	now_us += ZRTT_LINE_WINDOW_US + 1;
-	assert_int_equal(zrtt_line_excess(&line, 7500, now_us), 500);
+	zrtt_delay_begin(&delay, now_us);
+	assert_int_equal(zrtt_delay_above(&delay, 5000, now_us), 0);
+	assert_int_equal(zrtt_delay_above(&delay, 9000, now_us), 4000);
+	delay.queued = true;
+	assert_int_equal(zrtt_delay_above(&delay, 9000, now_us + ZRTT_DELAY_WINDOW_US), 4000);
+	assert_true(delay.queued);
+	now_us += ZRTT_DELAY_WINDOW_US + 1;
+	assert_int_equal(zrtt_delay_above(&delay, 8000, now_us), 3000);
+	assert_false(delay.queued);
+	assert_int_equal(zrtt_delay_above(&delay, 4000, now_us), 0);
+	assert_int_equal(zrtt_delay_above(&delay, 8000, now_us), 4000);
+	now_us += ZRTT_DELAY_WINDOW_US + 1;
+	assert_int_equal(zrtt_delay_above(&delay, 7000, now_us), 3000);
+	now_us += ZRTT_DELAY_WINDOW_US + 1;
+	assert_int_equal(zrtt_delay_above(&delay, 7500, now_us), 500);
 }
 
 /* What is measured of a line at 4 Mbyte/s when 800 kbyte passed in 100 ms, at @rate. */
@@ -2334,10 +2332,10 @@ static u64 measured_at(u64 rate, bool queued, bool queue, u32 latest_us, u64 *pa
 	line.rate = rate;
 	line.measured = 4000000;
 	line.pointed = true;
-	line.point = (struct zrtt_line_mark) { START_US, 0 };
+	line.point = (struct zrtt_sent_mark) { START_US, 0 };
 	line.point_queued = queued;
-	line.latest_us = line.excess_us = latest_us;
-	zrtt_line_measure(&line, (struct zrtt_line_mark) { START_US + 100000, 800000 }, queue);
+	line.delay.latest_us = line.delay.us = latest_us;
+	zrtt_line_measure(&line, (struct zrtt_sent_mark) { START_US + 100000, 800000 }, queue);
 	*passed = line.passed;
 	return line.measured;
 }
@@ -2372,9 +2370,9 @@ static u64 measured_over(u32 span_us)
 	line.state = ZRTT_LINE_QUEUE;
 	line.measured = 4000000;
 	line.pointed = line.point_queued = true;
-	line.point = (struct zrtt_line_mark) { START_US, 0 };
-	line.latest_us = line.excess_us = span_us;
-	zrtt_line_measure(&line, (struct zrtt_line_mark) { START_US + span_us, span_us / 10 }, true);
+	line.point = (struct zrtt_sent_mark) { START_US, 0 };
+	line.delay.latest_us = line.delay.us = span_us;
+	zrtt_line_measure(&line, (struct zrtt_sent_mark) { START_US + span_us, span_us / 10 }, true);
 	return line.measured;
 }
 
@@ -2443,8 +2441,8 @@ static void test_slow_line_does_not_stand(void **state)
 	assert_true(keeps_its_point(4 * S, 100000));
 	assert_true(keeps_its_point(4 * S, still_us));
 	assert_false(keeps_its_point(4 * S, still_us + 10000));
-	assert_true(keeps_its_point(ZRTT_LINE_WINDOW_US, 100000));
-	assert_false(keeps_its_point(ZRTT_LINE_WINDOW_US + 200000, 100000));
+	assert_true(keeps_its_point(ZRTT_DELAY_WINDOW_US, 100000));
+	assert_false(keeps_its_point(ZRTT_DELAY_WINDOW_US + 200000, 100000));
 }
 
 /* The first step is 2^-11, doubled for each 12/256 that the least rate of late was below the largest,
@@ -2476,11 +2474,11 @@ static void test_points_are_farther_apart_where_there_is_a_queue(void **state)
 	(void)state;
 	/* half an epoch, and three times 4 ms and three packets */
 	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * (4000 + 1000));
-	line.noise.us = 2000;
+	line.delay.noise.us = 2000;
 	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * (2000 + 4000 + 1000));
-	line.excess_us = 30000;
+	line.delay.us = 30000;
 	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * 7000 + 15000);
-	line.excess_us = 1000000;
+	line.delay.us = 1000000;
 	assert_int_equal(zrtt_line_span_us(&line), 12500 + 3 * 7000 + 100000);
 }
 
