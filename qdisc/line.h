@@ -39,10 +39,11 @@ static bool zrtt_finds_rate(const struct zrtt_sched_data *q)
 
 /* What is watched of the packet's flow, NULL if another one has its place. */
 static struct zrtt_resent_flow *zrtt_loss_of(struct zrtt_sched_data *q, const struct sk_buff *skb,
-					   const struct zrtt_dissected *seen, u32 seq, u32 bytes,
-					   bool ahead, u32 now_us)
+					     const struct zrtt_dissected *seen, u32 seq,
+					     u32 bytes, bool ahead, u32 now_us)
 {
-	struct zrtt_resent_flow *flow = zrtt_resent_flow(&q->hidden.loss.resent, seen->pkt.tag, bytes, now_us);
+	struct zrtt_resent_flow *flow = zrtt_resent_flow(&q->hidden.loss.resent, seen->pkt.tag,
+							 bytes, now_us);
 	/* the host beyond the line is the receiver, or if that is before us, the sender */
 	u32 far = !ahead, seed = q->net->seed, len;
 	struct zrtt_ends ends;
