@@ -38,7 +38,8 @@
 /* A path whose delay varies by itself, as that of radio does, has an excess though nothing waits. It is
  * known likewise, by the mean over this time and so many epochs: the excess is noise up to the largest
  * of these, if that is less than this and no more than twice the mean. A queue that comes and goes has
- * a larger one.
+ * a larger one. Noise that begins lowers the rate before its mean is known: that counts, too, unless the
+ * line is before this queue, where what comes falls with the line alone.
  */
 #define ZRTT_DELAY_NOISE_US	1000000
 #define ZRTT_DELAY_NOISE_EPOCHS	8
@@ -66,8 +67,8 @@ struct zrtt_delay_flat {
 /**
  * struct zrtt_delay_noise - how much the excess varies by itself
  * @us: an excess up to this is no queue
- * @from: what was measured, bytes per second, when ...
- * @mean_us: ... the mean excess became what it has been since
+ * @from: what was measured, bytes per second, before the rate fell, ...
+ * @mean_us: ... and the mean excess that it has had since, or in between
  * @since_us: when the latest epochs began
  * @epochs: of these, those with answers
  * @sum_us: of their excess
@@ -192,7 +193,7 @@ static inline bool zrtt_delay_alike(u32 least_us, u32 most_us)
 
 /* So long the mean excess was @mean_us: is that what it was, and noise? */
 static inline void zrtt_delay_compare(struct zrtt_delay_noise *noise, u32 mean_us, u64 measured,
-				      u64 rate)
+				      u64 rate, bool ahead)
 {
 	bool alike = mean_us < noise->mean_us ? zrtt_delay_alike(mean_us, noise->mean_us) :
 						zrtt_delay_alike(noise->mean_us, mean_us);
@@ -200,8 +201,9 @@ static inline void zrtt_delay_compare(struct zrtt_delay_noise *noise, u32 mean_u
 	if (noise->us > noise->most_us)
 		noise->us -= (noise->us - noise->most_us) >> ZRTT_DELAY_NOISE_SHIFT;
 	if (!alike || measured > noise->from) {
+		if (measured > noise->from || mean_us < noise->mean_us || ahead)
+			noise->from = measured;
 		noise->mean_us = mean_us;
-		noise->from = measured;
 	} else if (zrtt_delay_fell(measured, rate, noise->from) && noise->most_us <= 2 * mean_us &&
 		   noise->most_us < ZRTT_DELAY_NOISE_MAX_US) {
 		if (noise->us < noise->most_us)
@@ -215,9 +217,11 @@ static inline void zrtt_delay_compare(struct zrtt_delay_noise *noise, u32 mean_u
  * @delay: the excess
  * @measured: rate of the line when there was a queue last, bytes per second, 0 = never
  * @rate: of the shaper
+ * @ahead: the line is before this queue
  * @now_us: clock, wraps
  */
-static inline void zrtt_delay_vary(struct zrtt_delay *delay, u64 measured, u64 rate, u32 now_us)
+static inline void zrtt_delay_vary(struct zrtt_delay *delay, u64 measured, u64 rate, bool ahead,
+				   u32 now_us)
 {
 	struct zrtt_delay_noise *noise = &delay->noise;
 
@@ -228,7 +232,7 @@ static inline void zrtt_delay_vary(struct zrtt_delay *delay, u64 measured, u64 r
 	if (now_us - noise->since_us < ZRTT_DELAY_NOISE_US ||
 	    noise->epochs < ZRTT_DELAY_NOISE_EPOCHS)
 		return;
-	zrtt_delay_compare(noise, (u32)div_u64(noise->sum_us, noise->epochs), measured, rate);
+	zrtt_delay_compare(noise, (u32)div_u64(noise->sum_us, noise->epochs), measured, rate, ahead);
 	noise->since_us = now_us;
 	noise->epochs = 0;
 	noise->sum_us = 0;

@@ -682,7 +682,8 @@ static inline bool zrtt_line_update(struct zrtt_line *line, const struct zrtt_li
 		return true;
 	line->delay.queued |= ours;
 	zrtt_line_deep(line, ours, full, span_us, now_us);
-	zrtt_delay_vary(&line->delay, line->measured, line->rate, now_us);
+	zrtt_delay_vary(&line->delay, line->measured, line->rate, params->kind == ZRTT_LINE_AHEAD,
+			now_us);
 	if (zrtt_delay_farther(&line->delay, queue, line->measured, line->rate, bytes,
 			       (u32)loss->bytes, now_us))
 		return zrtt_line_move(line, params);

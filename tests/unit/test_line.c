@@ -625,6 +625,58 @@ static void test_delay_that_varies_is_learnt(void **state)
 	}
 }
 
+/* For a second the excess is @us on average, and the line is measured at @rate, all of which it is sent. */
+static void vary_for_a_second(struct zrtt_delay *delay, u32 us, u64 rate, bool ahead, u32 *now_us)
+{
+	u32 i;
+
+	for (i = 0; i < S / ZRTT_LINE_EPOCH_US; i++) {
+		*now_us += ZRTT_LINE_EPOCH_US;
+		delay->us = i % 2 ? us / 2 : us + us / 2;
+		zrtt_delay_vary(delay, rate, rate, ahead, *now_us);
+	}
+}
+
+/* Noise that begins lowers the rate within the second in which its mean is not yet known. What comes
+ * from a line before the queue is not lowered by that.
+ */
+static void test_noise_that_lowered_the_rate_is_learnt(void **state)
+{
+	u32 ahead;
+
+	(void)state;
+	for (ahead = 0; ahead < 2; ahead++) {
+		struct zrtt_delay delay;
+		u32 now_us = START_US;
+
+		zrtt_delay_begin(&delay, now_us);
+		delay.noise.since_us = now_us;
+		vary_for_a_second(&delay, 1000, 20 * MBIT, ahead, &now_us);
+		vary_for_a_second(&delay, 1000, 20 * MBIT, ahead, &now_us);
+		vary_for_a_second(&delay, 8000, 14 * MBIT, ahead, &now_us);
+		assert_int_equal(delay.noise.us, 0);
+		vary_for_a_second(&delay, 8000, 13 * MBIT, ahead, &now_us);
+		assert_int_equal(delay.noise.us, ahead ? 0 : 12000);
+	}
+}
+
+/* A queue that was emptied was one: its rate is what the next one is compared with. */
+static void test_queue_that_went_is_no_noise(void **state)
+{
+	struct zrtt_delay delay;
+	u32 now_us = START_US;
+
+	(void)state;
+	zrtt_delay_begin(&delay, now_us);
+	delay.noise.since_us = now_us;
+	vary_for_a_second(&delay, 12000, 20 * MBIT, false, &now_us);
+	vary_for_a_second(&delay, 4000, 14 * MBIT, false, &now_us);
+	vary_for_a_second(&delay, 4000, 14 * MBIT, false, &now_us);
+	assert_int_equal(delay.noise.us, 0);
+	vary_for_a_second(&delay, 4000, 10 * MBIT, false, &now_us);
+	assert_int_equal(delay.noise.us, 6000);
+}
+
 /* A policer, and a FIFO that is too short to be seen, that become slower and faster. */
 static void test_line_that_drops_is_found(void **state)
 {
@@ -2503,6 +2555,8 @@ int main(void)
 		cmocka_unit_test(test_ack_that_waited_is_not_a_queue),
 		cmocka_unit_test(test_longer_path_is_learnt),
 		cmocka_unit_test(test_delay_that_varies_is_learnt),
+		cmocka_unit_test(test_noise_that_lowered_the_rate_is_learnt),
+		cmocka_unit_test(test_queue_that_went_is_no_noise),
 		cmocka_unit_test(test_line_that_drops_is_found),
 		cmocka_unit_test(test_loss_is_told),
 		cmocka_unit_test(test_loss_of_a_lone_path_is_not_followed),
