@@ -8,6 +8,13 @@
 #define EPOCH_US	25000
 #define START_US	(~0U - 5 * S)	/* the clock wraps soon */
 
+static void begin(struct zrtt_delay *delay, u32 *now_us)
+{
+	*now_us = START_US;
+	zrtt_delay_begin(delay, START_US);
+	delay->noise.since_us = START_US;
+}
+
 /* For a second the excess is @us on average, and the line is measured at @rate, all of which it is sent. */
 static void vary_for_a_second(struct zrtt_delay *delay, u32 us, u64 rate, bool ahead, u32 *now_us)
 {
@@ -30,10 +37,9 @@ static void test_noise_that_lowered_the_rate_is_learnt(void **state)
 	(void)state;
 	for (ahead = 0; ahead < 2; ahead++) {
 		struct zrtt_delay delay;
-		u32 now_us = START_US;
+		u32 now_us;
 
-		zrtt_delay_begin(&delay, now_us);
-		delay.noise.since_us = now_us;
+		begin(&delay, &now_us);
 		vary_for_a_second(&delay, 1000, 20 * MBIT, ahead, &now_us);
 		vary_for_a_second(&delay, 1000, 20 * MBIT, ahead, &now_us);
 		vary_for_a_second(&delay, 8000, 14 * MBIT, ahead, &now_us);
@@ -47,11 +53,10 @@ static void test_noise_that_lowered_the_rate_is_learnt(void **state)
 static void test_queue_that_went_is_no_noise(void **state)
 {
 	struct zrtt_delay delay;
-	u32 now_us = START_US;
+	u32 now_us;
 
 	(void)state;
-	zrtt_delay_begin(&delay, now_us);
-	delay.noise.since_us = now_us;
+	begin(&delay, &now_us);
 	vary_for_a_second(&delay, 12000, 20 * MBIT, false, &now_us);
 	vary_for_a_second(&delay, 4000, 14 * MBIT, false, &now_us);
 	vary_for_a_second(&delay, 4000, 14 * MBIT, false, &now_us);
