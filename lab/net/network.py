@@ -349,7 +349,7 @@ def ect1_lines(scenario: Scenario) -> list[str]:
         for line in (
             f"ip netns exec {end} sysctl -qw net.ipv4.tcp_ecn_fallback=0",
             f"tc -n {end} -batch - <<-'END'",
-            "qdisc add dev eth0 clsact",
+            "qdisc replace dev eth0 clsact",
             f"filter add dev eth0 egress prio 1 protocol ip handle {ECT1_MARK} fw"
             " action goto chain 1",
             "filter add dev eth0 egress chain 1 prio 1 protocol ip flower ip_tos 0x02/0x03"

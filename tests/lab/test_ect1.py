@@ -17,6 +17,7 @@ from measured import flow_bytes, reading, result_of, row_of, traffic_of
 from lab.engines.select import get_engine
 from lab.model.churn import Churn
 from lab.model.ect1 import EcnClass, EcnResult, Ect1
+from lab.model.line import Line
 from lab.model.ports import FIRST_PORT, UDP_PORT
 from lab.model.scenario import Scenario, ScenarioError
 from lab.model.udp import Udp
@@ -84,7 +85,7 @@ def test_sockets_are_told() -> None:
 
 
 def test_rule_is_at_both_ends_and_only_where_it_is_wanted() -> None:
-    rules = re.findall(r"^tc -n (\w+) -batch.*\nqdisc add dev eth0 clsact$", topology.script(FLOWS),
+    rules = re.findall(r"^tc -n (\w+) -batch.*\nqdisc replace dev eth0 clsact$", topology.script(FLOWS),
                        re.MULTILINE)  # fmt: skip
     assert rules == ["h0", "h1", "rx"]
     only_udp = replace(FLOWS, cc=("cubic",), udp=STREAM, ect1=Ect1.parse("udp"))
@@ -92,6 +93,14 @@ def test_rule_is_at_both_ends_and_only_where_it_is_wanted() -> None:
         assert "clsact" not in topology.script(scenario)
         assert not set(topology.ECT1_MODULES) & set(topology.modules(scenario))
     assert set(topology.ECT1_MODULES) <= set(topology.modules(FLOWS))
+
+
+def test_a_device_has_one_place_for_all_its_rules() -> None:
+    """A line before the router has a rule at each host, too: a second clsact would be refused."""
+    line = Line.parse("rate=20mbit buffer=300ms place=before")
+    script = topology.script(replace(FLOWS, line=line).check())
+    assert len(re.findall("dev eth0 ingress .* redirect dev late", script)) == len(FLOWS.rtts_ms)
+    assert "qdisc add dev eth0 clsact" not in script
 
 
 def test_mark_is_the_one_of_the_traffic_program() -> None:
