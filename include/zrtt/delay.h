@@ -195,13 +195,14 @@ static inline bool zrtt_delay_alike(u32 least_us, u32 most_us)
 static inline void zrtt_delay_compare(struct zrtt_delay_noise *noise, u32 mean_us, u64 measured,
 				      u64 rate, bool ahead)
 {
-	bool alike = mean_us < noise->mean_us ? zrtt_delay_alike(mean_us, noise->mean_us) :
-						zrtt_delay_alike(noise->mean_us, mean_us);
+	bool lower = mean_us < noise->mean_us;
+	bool alike = lower ? zrtt_delay_alike(mean_us, noise->mean_us) :
+			     zrtt_delay_alike(noise->mean_us, mean_us);
 
 	if (noise->us > noise->most_us)
 		noise->us -= (noise->us - noise->most_us) >> ZRTT_DELAY_NOISE_SHIFT;
 	if (!alike || measured > noise->from) {
-		if (measured > noise->from || mean_us < noise->mean_us || ahead)
+		if (measured > noise->from || lower || ahead)
 			noise->from = measured;
 		noise->mean_us = mean_us;
 	} else if (zrtt_delay_fell(measured, rate, noise->from) && noise->most_us <= 2 * mean_us &&
